@@ -1,0 +1,40 @@
+# Two commands do everything on a machine that has only Python (>= 3.11) and make:
+#   make demo    complete the embedded synthetic table
+#   make test    lint, types, import directions and the whole test suite
+# Each makes its own environment in .venv the first time and is quick after that.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench-paper clean
+
+demo: $(VENV)/.installed
+	$(BIN)/cocomplete demo
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench-paper: $(VENV)/.installed
+	$(BIN)/python benchmarks/paper.py
+
+clean:
+	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.installed

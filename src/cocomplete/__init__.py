@@ -1,0 +1,46 @@
+"""Fill the holes in a table's features and its 0/1 labels together.
+
+Public names are loaded on first use, so that ``import cocomplete`` costs almost nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cocomplete import baselines, datasets, metrics
+    from cocomplete.completer import CoCompleter, complete
+    from cocomplete.exceptions import InputError
+
+__all__ = [
+    "CoCompleter",
+    "InputError",
+    "__version__",
+    "baselines",
+    "complete",
+    "datasets",
+    "metrics",
+]
+
+_HOMES = {
+    "CoCompleter": "cocomplete.completer",
+    "complete": "cocomplete.completer",
+    "InputError": "cocomplete.exceptions",
+}
+_MODULES = ("baselines", "datasets", "metrics")
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"cocomplete.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("cocomplete")
+    msg = f"module 'cocomplete' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,53 @@
+"""The reference every method must beat: column means and label majorities."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from cocomplete.arrays import FloatArray
+from cocomplete.completer import Completion
+from cocomplete.containers import fill_like, to_table
+from cocomplete.problem.observations import Observations
+from cocomplete.problem.standardize import Standardization
+
+
+class MeanMode(BaseEstimator):
+    """Fill features with their observed mean and labels with their observed majority.
+
+    Attributes
+    ----------
+    means_ : ndarray of shape (n_features,)
+        Observed means; 0 for a column with nothing observed.
+    rates_ : ndarray of shape (n_labels,)
+        Observed share of ones, shrunken by half a one and half a zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> done = MeanMode().fit([[1.0], [3.0], [np.nan]], [[1], [1], [None]]).complete([[np.nan]], [[None]])
+    >>> done.X, done.Y
+    (array([[2.]]), array([[1.]]))
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn means and rates from the observed cells."""
+        observed = Observations.from_tables(X, y)
+        units = Standardization.of(observed, center=True, scale=False)
+        self.n_features_in_ = observed.n_features
+        self.means_: FloatArray = units.center
+        self.rates_: FloatArray = expit(units.log_odds)
+        return self
+
+    def complete(self, X: Any, y: Any = None) -> Completion:
+        """Fill the holes of any rows."""
+        check_is_fitted(self)
+        X_known = ~np.isnan(to_table(X, "X").values)
+        means = np.broadcast_to(self.means_, X_known.shape)
+        rates = np.broadcast_to(self.rates_, (len(X_known), self.rates_.size))
+        Y = None
+        if y is not None:
+            Y = fill_like(y, "y", (rates > 0.5).astype(float), ~np.isnan(to_table(y, "y").values))
+        return Completion(fill_like(X, "X", means, X_known), Y, rates.copy(), None)

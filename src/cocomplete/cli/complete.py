@@ -1,0 +1,79 @@
+"""``cocomplete complete``: a file in, the same table without holes out."""
+
+from typing import Annotated
+
+import typer
+
+MAX_ITER = 300
+
+
+def complete(
+    table: Annotated[str, typer.Argument(help="CSV or Parquet file; '-' reads CSV from standard input.")],
+    labels: Annotated[
+        list[str],
+        typer.Option(
+            "--labels",
+            "-l",
+            help="Label columns: names or glob patterns, comma-separated; repeatable.",
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Where to write; '-' is standard output, as CSV.")
+    ] = "-",
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", "-i", help="Columns to carry over untouched and not use; same patterns."),
+    ] = None,
+    max_iter: Annotated[int, typer.Option(min=1, help="Number of iterations.")] = MAX_ITER,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")
+    ] = False,
+) -> None:
+    """Fill the unknown cells of TABLE, features and labels together.
+
+    Empty cells, NA, NaN, null and ? are unknown. Observed cells come back exactly as they were.
+    """
+    from cocomplete.formats.files import check_target
+
+    check_target(output, force=force)
+
+    from time import perf_counter
+
+    import numpy as np
+
+    from cocomplete.cli.console import plain_warnings, progress_bar, say
+    from cocomplete.completer import CoCompleter
+    from cocomplete.containers import Table
+    from cocomplete.exceptions import InputError
+    from cocomplete.formats.columns import fill, select, to_numbers
+    from cocomplete.formats.files import read_frame, write_frame
+
+    started = perf_counter()
+    frame = read_frame(table)
+    ignored = set(select(frame.columns, ignore or [], "--ignore", table))
+    label_names = [name for name in select(frame.columns, labels, "--labels", table) if name not in ignored]
+    feature_names = [name for name in frame.columns if name not in ignored and name not in set(label_names)]
+    if not feature_names:
+        msg = f"--labels and --ignore leave no feature column of {table}; at least one is needed"
+        raise InputError(msg)
+    X = Table(to_numbers(frame, feature_names, table), tuple(feature_names))
+    Y = Table(to_numbers(frame, label_names, table), tuple(label_names))
+    model = CoCompleter(max_iter=max_iter)
+    try:
+        with plain_warnings(quiet=quiet), progress_bar(max_iter, quiet=quiet) as progress:
+            done = model.fit(X, Y, progress=progress).complete(X, Y)
+    except InputError as error:
+        msg = f"{table}: {error}"
+        raise InputError(msg) from error
+    for names, filled in ((feature_names, done.X), (label_names, done.Y)):
+        frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(names))
+    write_frame(frame, output)
+    holes = [int(np.isnan(part.values).sum()) for part in (X, Y)]
+    where = "standard output" if output == "-" else output
+    say(
+        f"filled {holes[0]} of {X.values.size} feature cells and {holes[1]} of {Y.values.size} label cells "
+        f"in {perf_counter() - started:.1f} s (rank {model.rank_}); written to {where}",
+        quiet=quiet,
+    )

@@ -1,0 +1,181 @@
+"""Tables in the user's own container, to one float matrix and back.
+
+Arrays, nested lists, pandas, polars and anything else narwhals knows go in; the same container comes out,
+with its names, index and, where the values allow it, its column types.
+"""
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.exceptions import InputError
+
+
+class Table(NamedTuple):
+    """A user's table as one matrix.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        float64, or float32 if that is what came in; NaN where the value is unknown.
+    names : tuple of str or None
+        Column names, if the container has any.
+    """
+
+    values: FloatArray
+    names: tuple[str, ...] | None
+
+
+def column_label(names: tuple[str, ...] | None, column: int) -> str:
+    """Say which column is meant, by name if it has one."""
+    return f"column {column}" if names is None else f"column {names[column]!r}"
+
+
+def to_table(data: Any, argument: str) -> Table:
+    """Read a user's container.
+
+    Parameters
+    ----------
+    data : array-like, DataFrame or Series
+        NaN, None, pandas' NA and null mean unknown.
+    argument : str
+        What the caller calls it; error messages begin with it.
+
+    Raises
+    ------
+    InputError
+        If a cell is neither a number, a truth value nor unknown, or the shape is not a table's.
+    """
+    if isinstance(data, Table):
+        return data
+    frame = as_frame(data, argument)
+    if frame is not None:
+        return _from_frame(frame, argument)
+    if hasattr(data, "tocsr"):
+        msg = (
+            f"{argument} is a SciPy sparse matrix, in which an absent cell could mean zero or unknown; "
+            "pass a dense array with NaN for unknown"
+        )
+        raise InputError(msg)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        msg = f"{argument} has rows of different lengths; every row needs the same number of cells"
+        raise InputError(msg) from error
+    if array.ndim == 1 and argument.lower() != "x":
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        msg = (
+            f"{argument} has {array.ndim} dimension(s); a table has two, rows and columns. "
+            "Reshape your data: array.reshape(1, -1) makes one row of it, array.reshape(-1, 1) one column"
+        )
+        raise InputError(msg)
+    if array.dtype.kind == "f":
+        return Table(array if array.dtype.itemsize in (4, 8) else array.astype(np.float64), None)
+    if array.dtype.kind in "iub":
+        return Table(array.astype(np.float64), None)
+    if array.dtype.kind == "c":
+        msg = f"{argument} holds complex numbers. Complex data not supported; pass real numbers"
+        raise InputError(msg)
+    columns = [_floats(array[:, j], argument, f"column {j}") for j in range(array.shape[1])]
+    return Table(np.column_stack(columns) if columns else np.empty(array.shape), None)
+
+
+def as_frame(data: Any, argument: str) -> "nw.DataFrame[Any] | None":
+    """Wrap a DataFrame or Series with narwhals; None if the data are something else."""
+    try:
+        native = nw.from_native(data, eager_only=True, allow_series=True)
+    except TypeError:
+        if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+            msg = f"{argument} is a lazy frame; call .collect() on it first"
+            raise InputError(msg) from None
+        return None
+    except Exception as error:
+        # narwhals refuses duplicate names with an exception of its own, by several paths.
+        msg = f"{argument} cannot be read as a table: {error}"
+        raise InputError(msg) from error
+    return native.to_frame() if isinstance(native, nw.Series) else native
+
+
+def _from_frame(frame: "nw.DataFrame[Any]", argument: str) -> Table:
+    try:
+        names = tuple(str(name) for name in frame.columns)
+        dtypes = [frame[name].dtype for name in frame.columns]
+    except Exception as error:
+        msg = f"{argument} cannot be read as a table: {error}"
+        raise InputError(msg) from error
+    single = bool(dtypes) and all(dtype == nw.Float32 for dtype in dtypes)
+    values = np.empty((len(frame), len(names)), np.float32 if single else np.float64)
+    for j, (name, dtype) in enumerate(zip(frame.columns, dtypes, strict=True)):
+        column = frame[name]
+        if dtype.is_numeric() and dtype != nw.Decimal:
+            values[:, j] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+        elif dtype == nw.Boolean:
+            values[:, j] = column.cast(nw.Int8).cast(nw.Float64).to_numpy()
+        else:
+            values[:, j] = _floats(column.to_list(), argument, f"column {names[j]!r}")
+    return Table(values, names)
+
+
+def _floats(cells: Any, argument: str, column: str) -> FloatArray:
+    """Convert Python objects one by one; slow, but only object columns come here."""
+    out = np.empty(len(cells))
+    for i, cell in enumerate(cells):
+        if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+            out[i] = np.nan
+        elif isinstance(cell, Real | Decimal | np.bool_):
+            out[i] = float(cell)
+        else:
+            msg = (
+                f"{argument}: {column} must hold numbers, but row {i} (counting from 0) holds {cell!r}; "
+                "encode text as numbers, use NaN or None for unknown, or leave the column out"
+            )
+            raise InputError(msg)
+    return out
+
+
+def fill_like(data: Any, argument: str, filled: FloatArray, known: BoolArray) -> Any:
+    """Put filled values into a copy of the user's container.
+
+    Known cells are the user's own, untouched; a frame's column without holes is returned as it is.
+
+    Parameters
+    ----------
+    data : the user's container, as given to :func:`to_table`
+    argument : str
+        Its name in messages.
+    filled : ndarray of shape (n_rows, n_columns)
+        Values for every cell; only those where ``known`` is False are used.
+    known : ndarray of bool, same shape
+
+    Returns
+    -------
+    The same kind of container; nested lists and object arrays come back as a float array.
+    """
+    frame = as_frame(data, argument)
+    if frame is None:
+        values = to_table(data, argument).values
+        whole: FloatArray = np.where(known, values, filled).astype(values.dtype, copy=False)
+        return whole
+    renewed = []
+    for j, name in enumerate(frame.columns):
+        column = frame[name]
+        if known[:, j].all():
+            continue
+        single = column.dtype == nw.Float32
+        own = _from_frame(column.to_frame(), argument).values[:, 0]
+        whole = np.where(known[:, j], own, filled[:, j]).astype(np.float32 if single else np.float64)
+        fresh = nw.new_series(name, whole, backend=frame.implementation)
+        if _countable(column.dtype) and bool(np.all(whole == np.round(whole))):
+            # 0/1 labels kept as nullable integers or truth values come back as what they were.
+            fresh = fresh.cast(nw.Int64).cast(column.dtype)
+        renewed.append(fresh)
+    return nw.to_native(frame.with_columns(*renewed))
+
+
+def _countable(dtype: Any) -> bool:
+    return bool(dtype == nw.Boolean or dtype.is_integer())

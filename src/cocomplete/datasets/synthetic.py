@@ -1,0 +1,71 @@
+"""The paper's synthetic data (section 4.1)."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import Bunch
+
+from cocomplete.exceptions import InputError
+
+
+def make_low_rank_multilabel(
+    n_samples: int = 1000,
+    n_features: int = 500,
+    n_labels: int = 100,
+    rank: int = 10,
+    observed: float = 0.2,
+    random_state: int | np.random.Generator | None = None,
+) -> Bunch:
+    """Make a low-rank table with 0/1 labels and hide most of it.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels, rank : int
+        The paper's n, d, l and r.
+    observed : float, default=0.2
+        The paper's ω: each cell of X and of Y is shown with this probability.
+    random_state : int, numpy Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    Bunch
+        ``X``, ``Y`` with NaN where hidden; ``X_true``, ``Y_true``, ``Z_true`` without holes.
+
+    Notes
+    -----
+    L (n × r) and R (r × (d + l)) are uniform on [−5, 5] and M = L R = [X, Z]. A label is 1 with probability
+    σ(Z_ij).
+
+    Examples
+    --------
+    >>> data = make_low_rank_multilabel(6, 4, 2, rank=2, observed=0.5, random_state=0)
+    >>> data.X.shape, data.Y.shape
+    ((6, 4), (6, 2))
+    """
+    if not 0 < observed <= 1:
+        msg = f"observed must be a share above 0 and at most 1, got {observed!r}"
+        raise InputError(msg)
+    sizes = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels, "rank": rank}
+    for name, size in sizes.items():
+        if size < 1:
+            msg = f"{name} must be at least 1, got {size!r}"
+            raise InputError(msg)
+    rng = np.random.default_rng(random_state)
+    left = rng.uniform(-5, 5, (n_samples, rank))
+    right = rng.uniform(-5, 5, (rank, n_features + n_labels))
+    M = left @ right
+    X_true, Z_true = M[:, :n_features].copy(), M[:, n_features:].copy()
+    Y_true = (rng.random(Z_true.shape) < expit(Z_true)).astype(np.float64)
+    return Bunch(
+        X=_hide(X_true, observed, rng),
+        Y=_hide(Y_true, observed, rng),
+        X_true=X_true,
+        Y_true=Y_true,
+        Z_true=Z_true,
+    )
+
+
+def _hide(table: Any, observed: float, rng: np.random.Generator) -> Any:
+    return np.where(rng.random(table.shape) < observed, table, np.nan)

@@ -1,0 +1,1 @@
+"""Files to tables and back, one format a file."""

@@ -1,0 +1,113 @@
+"""Columns of a file as numbers, and filled numbers back in the column's own clothes."""
+
+import fnmatch
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+
+from cocomplete.arrays import FloatArray
+from cocomplete.exceptions import InputError
+
+TRUTH_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+
+def select(names: list[str], patterns: Iterable[str], option: str, source: str) -> list[str]:
+    """Choose columns by name or glob pattern, in the table's order.
+
+    A pattern may hold several, separated by commas; a column whose name is exactly the pattern wins.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches nothing.
+    """
+    chosen: set[str] = set()
+    for pattern in patterns:
+        parts = [pattern] if pattern in names else [part.strip() for part in pattern.split(",")]
+        for part in parts:
+            found = [part] if part in names else [name for name in names if fnmatch.fnmatchcase(name, part)]
+            if not found:
+                shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+                msg = f"{option} {part!r} matches no column of {source}; its columns are {shown}"
+                raise InputError(msg)
+            chosen.update(found)
+    return [name for name in names if name in chosen]
+
+
+def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> FloatArray:
+    """Give the columns as one float64 matrix with NaN for unknown.
+
+    Text is read as numbers or as true/false, yes/no.
+
+    Raises
+    ------
+    InputError
+        Naming the column and the first row that holds something else.
+    """
+    matrix = [_numbers(frame[name], source) for name in columns]
+    return np.column_stack(matrix) if matrix else np.empty((frame.height, 0))
+
+
+def _numbers(column: pl.Series, source: str) -> FloatArray:
+    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
+        return column.cast(pl.Float64).to_numpy()
+    text = column.cast(pl.String, strict=False).str.strip_chars()
+    values = text.cast(pl.Float64, strict=False)
+    if _in_words(text):
+        values = text.str.to_lowercase().replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Float64)
+    wrong = column.is_not_null() & values.is_null()
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        msg = (
+            f"{source}: column {column.name!r} must hold numbers, but row {row + 2} (the header is row "
+            f"1) holds {column[row]!r}; correct the cell, leave it empty if unknown, or set the column aside by "
+            f"--ignore '{column.name}'"
+        )
+        raise InputError(msg)
+    return values.to_numpy()
+
+
+def _in_words(text: pl.Series) -> bool:
+    known = text.drop_nulls().str.to_lowercase()
+    return len(known) > 0 and bool(known.is_in(list(TRUTH_WORDS)).all())
+
+
+def fill(column: pl.Series, filled: FloatArray) -> pl.Series:
+    """Put numbers into a column's holes; what was there stays letter for letter.
+
+    Text columns get text: words where the column speaks in words, otherwise six significant digits.
+    Whole-number and truth-value columns keep their type if the filled numbers allow it.
+    """
+    holes = column.is_null() | (column.is_nan() if column.dtype.is_float() else False)
+    if not holes.any():
+        return column
+    if column.dtype == pl.String:
+        text = column.str.strip_chars()
+        fresh = _words(text, filled) if _in_words(text) else [f"{value:.6g}" for value in filled]
+        new = pl.Series(column.name, fresh, dtype=pl.String)
+    else:
+        new = pl.Series(column.name, filled)
+        whole = bool(np.all(filled[holes.to_numpy()] == np.round(filled[holes.to_numpy()])))
+        if column.dtype.is_float() or (whole and (column.dtype.is_integer() or column.dtype == pl.Boolean)):
+            new = (
+                new.cast(pl.Int64).cast(column.dtype)
+                if not column.dtype.is_float()
+                else new.cast(column.dtype)
+            )
+        else:
+            column = column.cast(pl.Float64)
+    return new.zip_with(holes, column) if not holes.all() else new
+
+
+def _words(text: pl.Series, filled: FloatArray) -> list[str]:
+    """Use the words the column itself uses; an opposite that never occurs is spelt in lower case."""
+    seen = {
+        TRUTH_WORDS[word.lower()]: word for word in text.drop_nulls().unique(maintain_order=True).to_list()
+    }
+    pair = (
+        ("false", "true")
+        if any(word.lower() in ("true", "false") for word in seen.values())
+        else ("no", "yes")
+    )
+    return [seen.get(float(value > 0.5), pair[int(value > 0.5)]) for value in filled]

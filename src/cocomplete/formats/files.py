@@ -1,0 +1,108 @@
+"""Table files by their ending: what can be read, what may be written, and never half a file."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import polars as pl
+
+from cocomplete.exceptions import InputError
+from cocomplete.formats import delimited, parquet
+
+STREAM = "-"
+"""The path that means standard input or standard output."""
+
+DELIMITED_ENDINGS = (".csv", ".tsv", ".txt")
+PARQUET_ENDINGS = (".parquet", ".pq")
+
+
+def read_frame(path: str) -> pl.DataFrame:
+    """Read a table: CSV as text columns, Parquet with its types; nulls are unknown.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, empty, unreadable or of no known kind.
+    """
+    if path == STREAM:
+        return delimited.read(sys.stdin.buffer.read(), "standard input")
+    file = Path(path)
+    reader = {"delimited": delimited.read, "parquet": parquet.read}[_kind(path)]
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}; check the path"
+        raise InputError(msg) from error
+    if not content.strip():
+        msg = f"{path} is empty; a table needs a line of column names and at least one row"
+        raise InputError(msg)
+    frame = reader(content, path)
+    if frame.height == 0 or frame.width == 0:
+        msg = f"{path} has {frame.width} column(s) and {frame.height} row(s); a table needs some of each"
+        raise InputError(msg)
+    return frame
+
+
+def check_target(path: str, *, force: bool) -> None:
+    """Refuse a target before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        If the file exists and ``force`` is off, or could not be written.
+    """
+    if path == STREAM:
+        return
+    _kind(path)
+    file = Path(path)
+    if file.is_dir():
+        msg = f"{path} is a folder; name a file in it, such as {file / 'completed.csv'}"
+        raise InputError(msg)
+    if file.exists() and not force:
+        msg = f"{path} exists already and was left as it is; choose another name or add --force to replace it"
+        raise InputError(msg)
+    if not file.parent.is_dir():
+        msg = f"{path} cannot be written: the folder {file.parent} does not exist; make it first"
+        raise InputError(msg)
+
+
+def write_frame(frame: pl.DataFrame, path: str, *, separator: str = ",") -> None:
+    """Write a table whole or not at all: to a temporary file beside the target, then renamed."""
+    if path == STREAM:
+        sys.stdout.buffer.write(delimited.encode(frame, separator))
+        sys.stdout.buffer.flush()
+        return
+    content = parquet.encode(frame) if _kind(path) == "parquet" else delimited.encode(frame, separator)
+    write_atomically(Path(path), content)
+
+
+def write_atomically(target: Path, content: bytes) -> None:
+    """Replace a file in one step, so that nobody ever sees half of it."""
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            # mkstemp makes private files; a result has the permissions of any new file.
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(name).chmod(0o666 & ~umask)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        msg = f"{target} cannot be written: {error.strerror}; check the folder and its free space"
+        raise InputError(msg) from error
+
+
+def _kind(path: str) -> str:
+    ending = Path(path).suffix.lower()
+    if ending in DELIMITED_ENDINGS:
+        return "delimited"
+    if ending in PARQUET_ENDINGS:
+        return "parquet"
+    known = ", ".join(DELIMITED_ENDINGS + PARQUET_ENDINGS)
+    msg = f"{path} ends in {ending or 'nothing'!r}, which is no known kind of table; use one of {known}"
+    raise InputError(msg)

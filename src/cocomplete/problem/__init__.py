@@ -1,0 +1,1 @@
+"""WHAT is solved: the validated input and the objective."""

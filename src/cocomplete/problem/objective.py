@@ -1,0 +1,122 @@
+"""The paper's objective: what it is worth, and which way is down.
+
+    F(M) =  Σ_{Ω_Y} [ log(1 + e^z) − y z ]         labels
+          + w ‖P_ΩX(X̂ − X)‖_F²                     features
+          + λ1 ‖M‖_* + λ2 ‖P_ΩX(X̂ − X)‖_*          trace norms
+
+with M = [X̂, Z]. With offsets o, every loss sees M + 1oᵀ while the trace norm sees M alone.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from cocomplete.arrays import FloatArray
+from cocomplete.problem.observations import Observations
+from cocomplete.spectral import LowRank, polar, spectral_norm, trace_norm
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """The function F of an n × (d + l) matrix M.
+
+    Attributes
+    ----------
+    observed : Observations
+        The data, Ω included.
+    rank_penalty : float
+        λ1, weight of the trace norm of M.
+    residual_penalty : float
+        λ2, weight of the trace norm of the feature residual.
+    feature_weight : float
+        w, weight of the squared feature residual.
+    offsets : ndarray of shape (n_features + n_labels,)
+        Added to every row of M before the losses.
+    """
+
+    observed: Observations
+    rank_penalty: float
+    residual_penalty: float
+    feature_weight: float
+    offsets: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of M."""
+        data = self.observed
+        return data.n_samples, data.n_features + data.n_labels
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """Float type of M."""
+        return self.observed.X.dtype
+
+    @cached_property
+    def smoothness(self) -> float:
+        """Lipschitz constant of the smooth part's gradient: max(2w, 1/4)."""
+        has_labels = bool(self.observed.Y_known.any())
+        return max(2 * self.feature_weight, 0.25 if has_labels else 0.0)
+
+    def residual(self, M: FloatArray) -> FloatArray:
+        """P_ΩX(X̂ − X), shape (n_samples, n_features), zero off Ω_X."""
+        d = self.observed.n_features
+        return np.where(self.observed.X_known, M[:, :d] + self.offsets[:d] - self.observed.X, 0)
+
+    def smooth(self, M: FloatArray) -> tuple[float, FloatArray]:
+        """Value and gradient of the differentiable part, the paper's f.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (n_samples, n_features + n_labels)
+            Zero off Ω.
+        """
+        data, d = self.observed, self.observed.n_features
+        residual = self.residual(M)
+        Z = M[:, d:] + self.offsets[d:]
+        Y = np.where(data.Y_known, data.Y, 0)
+        log_loss = np.logaddexp(0, Z) - Y * Z
+        value = float(log_loss[data.Y_known].sum()) + self.feature_weight * float(np.vdot(residual, residual))
+        slope = np.where(data.Y_known, expit(Z) - Y, 0)
+        return value, np.hstack((self.dtype.type(2 * self.feature_weight) * residual, slope))
+
+    def residual_norm(self, M: FloatArray) -> tuple[float, FloatArray]:
+        """Value and a subgradient of ‖P_ΩX(X̂ − X)‖_* (without λ2), the paper's h.
+
+        Returns
+        -------
+        value : float
+        subgradient : ndarray of shape (n_samples, n_features)
+            P_ΩX(U_h V_hᵀ), with U_h Σ_h V_hᵀ the SVD of the residual.
+        """
+        factor, norm = polar(self.residual(M))
+        return norm, np.where(self.observed.X_known, factor, 0)
+
+    def loss(self, M: FloatArray) -> tuple[float, FloatArray]:
+        """Value and a subgradient of everything but λ1‖M‖_*: the paper's f + λ2 h."""
+        value, gradient = self.smooth(M)
+        if self.residual_penalty > 0:
+            norm, subgradient = self.residual_norm(M)
+            value += self.residual_penalty * norm
+            gradient[:, : self.observed.n_features] += self.dtype.type(self.residual_penalty) * subgradient
+        return value, gradient
+
+    def value(self, M: LowRank | FloatArray) -> float:
+        """F(M)."""
+        if isinstance(M, LowRank):
+            return self.loss(M.dense())[0] + self.rank_penalty * M.trace_norm
+        return self.loss(M)[0] + self.rank_penalty * trace_norm(M)
+
+    @cached_property
+    def rank_penalty_max(self) -> float:
+        """λ_max: for every λ1 at or above it, M = 0 is a minimiser.
+
+        Notes
+        -----
+        M = 0 is optimal when a subgradient of the rest at 0 has spectral norm at most λ1. With λ2 = 0 there
+        is one, and λ_max is exact. With λ2 > 0 and observed features of full column rank it is unique
+        too; otherwise the one of smallest norm is taken and λ_max is an upper bound.
+        """
+        return spectral_norm(self.loss(np.zeros(self.shape, self.dtype))[1])

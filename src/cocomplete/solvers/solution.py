@@ -1,0 +1,48 @@
+"""What a solver returns."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cocomplete.arrays import FloatArray
+from cocomplete.spectral import LowRank
+
+Record = dict[str, Any]
+"""One iteration: at least ``iteration``, ``objective`` and ``seconds``, plus what the monitor adds."""
+
+Monitor = Callable[[LowRank], dict[str, float]]
+"""Called with every iterate; what it returns is added to the iteration's record (errors against a truth)."""
+
+Progress = Callable[[Record], None]
+"""Called with every finished record, for people who watch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The answer of a solver, whatever its method.
+
+    Attributes
+    ----------
+    M : LowRank
+        The low-rank matrix, offsets not included.
+    offsets : ndarray of shape (n_features + n_labels,)
+        Added to every row of M.
+    objective : float
+        F at this point.
+    duality_gap : float
+        Relative duality gap; NaN if the solver computes none.
+    n_iter : int
+        Iterations done.
+    converged : bool
+        True if the gap reached the tolerance asked for.
+    history : list of dict
+        One record per iteration.
+    """
+
+    M: LowRank
+    offsets: FloatArray
+    objective: float
+    duality_gap: float
+    n_iter: int
+    converged: bool
+    history: list[Record]

@@ -1,0 +1,81 @@
+"""Algorithm 1 of the paper, as printed.
+
+A subgradient step on f + λ2 h, then singular value shrinkage, for a fixed number of iterations. It is
+kept as the paper's reference: it does not reach the minimum of its own objective, because the step size has
+a floor and the second trace norm is not smooth.
+"""
+
+from time import perf_counter
+
+import numpy as np
+
+from cocomplete.problem.objective import Objective
+from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
+from cocomplete.spectral import LowRank, shrink
+
+
+def solve_subgradient(
+    objective: Objective,
+    *,
+    max_iter: int = 300,
+    step: float = 100.0,
+    decay: float = 0.99,
+    floor: float | None = 40.0,
+    monitor: Monitor | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """Run Algorithm 1 (COCO).
+
+    Parameters
+    ----------
+    objective : Objective
+    max_iter : int, default=300
+        T, the number of iterations.
+    step : float, default=100.0
+        η_1, the first step size.
+    decay : float, default=0.99
+        η_t = decay · η_{t−1}.
+    floor : float or None, default=40.0
+        The step stops decaying here (synthetic data in the paper); None lets it decay for ever (CAL500).
+    monitor : callable, optional
+        Called with every iterate; its figures are added to the history.
+    progress : callable, optional
+        Called with every record.
+
+    Returns
+    -------
+    Solution
+        Without a certificate: ``duality_gap`` is NaN and ``converged`` is False.
+
+    Notes
+    -----
+    The shrinkage threshold is η_t·λ1, the proximal step of λ1‖·‖_*, although the paper's Eq. (4) writes λ1:
+    only so do its published figures come out.
+    """
+    started = perf_counter()
+    M = LowRank.zero(objective.shape, objective.dtype)
+    dense = np.zeros(objective.shape, objective.dtype)
+    value, gradient = objective.loss(dense)
+    history: list[Record] = []
+    eta = step
+    for iteration in range(1, max_iter + 1):
+        gradient *= objective.dtype.type(-eta)
+        gradient += dense
+        M = shrink(gradient, eta * objective.rank_penalty)
+        dense = M.dense()
+        value, gradient = objective.loss(dense)
+        record: Record = {
+            "iteration": iteration,
+            "objective": value + objective.rank_penalty * M.trace_norm,
+            "seconds": perf_counter() - started,
+            "rank": M.rank,
+            "step": eta,
+        }
+        if monitor is not None:
+            record |= monitor(M)
+        history.append(record)
+        if progress is not None:
+            progress(record)
+        eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
+    total = history[-1]["objective"] if history else value
+    return Solution(M, objective.offsets, total, float("nan"), len(history), converged=False, history=history)
