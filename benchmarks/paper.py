@@ -1,4 +1,4 @@
-"""Does Algorithm 1, as implemented, give the paper's figures?
+"""Compare Algorithm 1, as implemented, with the paper's figures.
 
 Prints measured errors beside the published ones: the first row of Table 1 (seeds 0 to 4) and, if the
 folder named by COCOMPLETE_DATA holds it, CAL500 (5 splits). Run with ``make bench-paper``.

@@ -207,6 +207,7 @@ class CoCompleter(BaseEstimator):
         """
         self._check_parameters()
         observed = Observations.from_tables(X, y)
+        observed.check_fittable()
         units = Standardization.of(observed, center=self.center, scale=self.scale)
         objective = self._objective(units.apply(observed), units)
         solution = self._solve(objective, progress)

@@ -63,6 +63,9 @@ def to_table(data: Any, argument: str) -> Table:
         raise InputError(msg)
     try:
         array = np.asarray(data)
+        if array.dtype.kind == "U" and not isinstance(data, np.ndarray):
+            # One word in a list turns its numbers into text; as objects the culprit can be named.
+            array = np.asarray(data, dtype=object)
     except ValueError as error:
         msg = f"{argument} has rows of different lengths; every row needs the same number of cells"
         raise InputError(msg) from error
@@ -173,6 +176,10 @@ def fill_like(data: Any, argument: str, filled: FloatArray, known: BoolArray) ->
         if _countable(column.dtype) and bool(np.all(whole == np.round(whole))):
             # 0/1 labels kept as nullable integers or truth values come back as what they were.
             fresh = fresh.cast(nw.Int64).cast(column.dtype)
+            if frame.implementation.is_pandas_like():
+                # narwhals has one Boolean and one Int64; pandas' nullable ones are types of their own.
+                nullable = nw.to_native(fresh).astype(nw.to_native(column).dtype)
+                fresh = nw.from_native(nullable, series_only=True)
         renewed.append(fresh)
     return nw.to_native(frame.with_columns(*renewed))
 

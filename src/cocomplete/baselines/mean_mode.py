@@ -35,6 +35,7 @@ class MeanMode(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn means and rates from the observed cells."""
         observed = Observations.from_tables(X, y)
+        observed.check_fittable()
         units = Standardization.of(observed, center=True, scale=False)
         self.n_features_in_ = observed.n_features
         self.means_: FloatArray = units.center

@@ -48,10 +48,10 @@ def complete(
     from cocomplete.containers import Table
     from cocomplete.exceptions import InputError
     from cocomplete.formats.columns import fill, select, to_numbers
-    from cocomplete.formats.files import read_frame, write_frame
+    from cocomplete.formats.files import TableFile, read_table, write_table
 
     started = perf_counter()
-    frame = read_frame(table)
+    frame, separator = read_table(table)
     ignored = set(select(frame.columns, ignore or [], "--ignore", table))
     label_names = [name for name in select(frame.columns, labels, "--labels", table) if name not in ignored]
     feature_names = [name for name in frame.columns if name not in ignored and name not in set(label_names)]
@@ -69,7 +69,7 @@ def complete(
         raise InputError(msg) from error
     for names, filled in ((feature_names, done.X), (label_names, done.Y)):
         frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(names))
-    write_frame(frame, output)
+    write_table(TableFile(frame, separator), output)
     holes = [int(np.isnan(part.values).sum()) for part in (X, Y)]
     where = "standard output" if output == "-" else output
     say(

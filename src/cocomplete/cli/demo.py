@@ -38,19 +38,19 @@ def demo(
     plain = MeanMode().fit(clinic.X, clinic.Y).complete(clinic.X, clinic.Y)
 
     X_known, Y_known = ~np.isnan(clinic.X), ~np.isnan(clinic.Y)
-    table = Table(title="Synthetic clinic table, completed", title_justify="left")
-    for heading in ("", "cells", "filled", "error on hidden cells", "column mean / label majority"):
+    table = Table(title="SYNTHETIC clinic table: error on hidden cells", title_justify="left", box=None)
+    for heading in ("", "cells", "filled", "cocomplete", "mean / majority"):
         table.add_column(heading, justify="left" if not heading else "right")
     for kind, known, score, truth, ours, theirs in (
         (
-            "features (RMSE, standardised)",
+            "features, standardised RMSE",
             X_known,
             standardized_rmse,
             clinic.X_true,
             done.X,
             plain.X,
         ),
-        ("labels (share wrong)", Y_known, hamming_error, clinic.Y_true, done.Y, plain.Y),
+        ("labels, share wrong", Y_known, hamming_error, clinic.Y_true, done.Y, plain.Y),
     ):
         table.add_row(
             kind,

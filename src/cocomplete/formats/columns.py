@@ -60,9 +60,9 @@ def _numbers(column: pl.Series, source: str) -> FloatArray:
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         msg = (
-            f"{source}: column {column.name!r} must hold numbers, but row {row + 2} (the header is row "
-            f"1) holds {column[row]!r}; correct the cell, leave it empty if unknown, or set the column aside by "
-            f"--ignore '{column.name}'"
+            f"{source}: column {column.name!r} must hold numbers, but row {row + 2} (the header is row 1) "
+            f"holds {column[row]!r}; correct the cell, leave it empty if unknown, "
+            f"or set the column aside with --ignore '{column.name}'"
         )
         raise InputError(msg)
     return values.to_numpy()

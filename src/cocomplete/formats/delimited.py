@@ -30,9 +30,6 @@ def read(content: bytes, source: str) -> pl.DataFrame:
     source : str
         The file's name for messages.
     """
-    if not content.strip():
-        msg = f"{source} is empty; a table needs a line of column names and at least one row"
-        raise InputError(msg)
     separator = separator_of(content)
     names = _header(content, separator, source)
     try:

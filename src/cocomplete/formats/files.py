@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,31 +18,44 @@ DELIMITED_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
 
 
-def read_frame(path: str) -> pl.DataFrame:
-    """Read a table: CSV as text columns, Parquet with its types; nulls are unknown.
+class TableFile(NamedTuple):
+    """What a file held.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        CSV as text columns, Parquet with its types; nulls are unknown.
+    separator : str
+        What stood between the cells of a text file, so that a result can look the same.
+    """
+
+    frame: pl.DataFrame
+    separator: str
+
+
+def read_table(path: str) -> TableFile:
+    """Read a table file.
 
     Raises
     ------
     InputError
         If the file is missing, empty, unreadable or of no known kind.
     """
-    if path == STREAM:
-        return delimited.read(sys.stdin.buffer.read(), "standard input")
-    file = Path(path)
-    reader = {"delimited": delimited.read, "parquet": parquet.read}[_kind(path)]
+    kind = "delimited" if path == STREAM else _kind(path)
+    source = "standard input" if path == STREAM else path
     try:
-        content = file.read_bytes()
+        content = sys.stdin.buffer.read() if path == STREAM else Path(path).read_bytes()
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}; check the path"
         raise InputError(msg) from error
     if not content.strip():
-        msg = f"{path} is empty; a table needs a line of column names and at least one row"
+        msg = f"{source} is empty; a table needs a line of column names and at least one row"
         raise InputError(msg)
-    frame = reader(content, path)
+    frame = parquet.read(content, source) if kind == "parquet" else delimited.read(content, source)
     if frame.height == 0 or frame.width == 0:
-        msg = f"{path} has {frame.width} column(s) and {frame.height} row(s); a table needs some of each"
+        msg = f"{source} has {frame.width} column(s) and {frame.height} row(s); a table needs some of each"
         raise InputError(msg)
-    return frame
+    return TableFile(frame, "," if kind == "parquet" else delimited.separator_of(content))
 
 
 def check_target(path: str, *, force: bool) -> None:
@@ -67,13 +81,13 @@ def check_target(path: str, *, force: bool) -> None:
         raise InputError(msg)
 
 
-def write_frame(frame: pl.DataFrame, path: str, *, separator: str = ",") -> None:
+def write_table(table: TableFile, path: str) -> None:
     """Write a table whole or not at all: to a temporary file beside the target, then renamed."""
     if path == STREAM:
-        sys.stdout.buffer.write(delimited.encode(frame, separator))
+        sys.stdout.buffer.write(delimited.encode(*table))
         sys.stdout.buffer.flush()
         return
-    content = parquet.encode(frame) if _kind(path) == "parquet" else delimited.encode(frame, separator)
+    content = parquet.encode(table.frame) if _kind(path) == "parquet" else delimited.encode(*table)
     write_atomically(Path(path), content)
 
 

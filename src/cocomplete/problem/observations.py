@@ -46,11 +46,6 @@ class Observations:
         ------
         InputError
             With one sentence that names the argument, what was found and what to do.
-
-        Warns
-        -----
-        UserWarning
-            If a row or column has nothing observed; its cells are filled with offsets alone.
         """
         features = to_table(X, "X")
         n_samples, n_features = features.values.shape
@@ -67,15 +62,28 @@ class Observations:
             raise InputError(msg)
         _check_finite(features)
         _check_labels(labels)
-        observed = cls(
+        return cls(
             features.values,
             labels.values.astype(features.values.dtype, copy=False),
             features.names,
             labels.names,
         )
-        _check_something_observed(observed)
-        _warn_of_empty(observed)
-        return observed
+
+    def check_fittable(self) -> None:
+        """Make sure there is something to learn from, and name what there is nothing to learn about.
+
+        Raises
+        ------
+        InputError
+            If no cell at all is observed.
+
+        Warns
+        -----
+        UserWarning
+            If a row or column has nothing observed; its cells are filled with offsets alone.
+        """
+        _check_something_observed(self)
+        _warn_of_empty(self)
 
     @property
     def n_samples(self) -> int:

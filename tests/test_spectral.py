@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocomplete.spectral import LowRank, polar, shrink, spectral_bound, spectral_norm, trace_norm
+from strategies import matrices
+
+
+def plain_shrink(A, threshold):
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    return (U * np.maximum(s - threshold, 0)) @ Vt
+
+
+@given(matrices(), st.floats(1e-6, 30))
+def test_shrink_is_the_plain_svd_formula(A, threshold):
+    np.testing.assert_allclose(shrink(A, threshold).dense(), plain_shrink(A, threshold), atol=1e-8)
+
+
+@given(matrices(), matrices(), st.floats(1e-3, 5))
+def test_shrink_is_non_expansive(A, B, threshold):
+    rows, columns = min(A.shape[0], B.shape[0]), min(A.shape[1], B.shape[1])
+    A, B = A[:rows, :columns], B[:rows, :columns]
+    moved = np.linalg.norm(shrink(A, threshold).dense() - shrink(B, threshold).dense())
+    assert moved <= np.linalg.norm(A - B) + 1e-8
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40), (20, 20)])
+def test_shrink_factors_are_orthonormal_and_sorted(shape):
+    A = np.random.default_rng(0).normal(size=shape)
+    M = shrink(A, 2.0)
+    np.testing.assert_allclose(M.U.T @ M.U, np.eye(M.rank), atol=1e-12)
+    np.testing.assert_allclose(M.Vt @ M.Vt.T, np.eye(M.rank), atol=1e-12)
+    assert np.all(np.diff(M.s) <= 0)
+    assert np.all(M.s > 0)
+    assert M.shape == shape
+
+
+def test_shrink_with_a_tiny_threshold_falls_back_to_a_true_svd():
+    rng = np.random.default_rng(0)
+    U, _ = np.linalg.qr(rng.normal(size=(30, 6)))
+    V, _ = np.linalg.qr(rng.normal(size=(10, 6)))
+    s = np.array([1e6, 1e3, 1.0, 1e-2, 1e-4, 1e-6])
+    M = shrink((U * s) @ V.T, 1e-5)
+    np.testing.assert_allclose(M.s, s[:5] - 1e-5, rtol=1e-4)
+
+
+@given(matrices())
+def test_polar_is_a_subgradient_of_the_trace_norm(A):
+    factor, norm = polar(A)
+    assert norm == pytest.approx(np.linalg.svd(A, compute_uv=False).sum(), abs=1e-7, rel=1e-7)
+    assert np.vdot(factor, A) == pytest.approx(norm, abs=1e-6, rel=1e-6)
+    assert np.linalg.norm(factor, 2) <= 1 + 1e-6
+
+
+def test_polar_of_a_rank_deficient_matrix_leaves_the_null_space_alone():
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(9, 2)) @ rng.normal(size=(2, 6))
+    factor, _ = polar(A)
+    np.testing.assert_allclose(np.linalg.svd(factor, compute_uv=False), [1, 1, 0, 0, 0, 0], atol=1e-9)
+
+
+@given(matrices())
+def test_norms(A):
+    top = np.linalg.norm(A, 2)
+    # Through the Gram matrix half of the digits remain for a matrix near zero.
+    assert spectral_norm(A) == pytest.approx(top, rel=1e-9, abs=1e-9)
+    assert spectral_bound(A) >= top * (1 - 1e-9)
+    assert trace_norm(A) == pytest.approx(np.linalg.norm(A, "nuc"), abs=1e-9)
+
+
+def test_empty_matrices():
+    empty = np.empty((4, 0))
+    assert spectral_norm(empty) == 0
+    assert spectral_bound(empty) == 0
+    assert trace_norm(empty) == 0
+    assert polar(empty)[1] == 0
+    assert shrink(np.zeros((4, 3)), 1.0).rank == 0
+    zero = LowRank.zero((4, 3), np.dtype(np.float32))
+    assert zero.dense().shape == (4, 3)
+    assert zero.dense().dtype == np.float32
+    assert zero.trace_norm == 0
