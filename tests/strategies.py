@@ -1,5 +1,6 @@
 """Hypothesis strategies shared by the tests: small tables with holes."""
 
+import cvxpy as cp
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -14,7 +15,15 @@ def matrices(max_rows: int = 9, max_columns: int = 9, bound: float = 20.0):
     return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=values))
 
 
-def tiny_objective(seed: int, *, rank_penalty=0.7, residual_penalty=0.0, feature_weight=0.3, offsets=False):
+def tiny_objective(
+    seed: int,
+    *,
+    rank_penalty=0.7,
+    residual_penalty=0.0,
+    feature_weight=0.3,
+    offsets=False,
+    free_offsets=False,
+):
     """A random problem of 8 rows, 5 features, 3 labels with about two thirds observed."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(8, 5))
@@ -22,4 +31,26 @@ def tiny_objective(seed: int, *, rank_penalty=0.7, residual_penalty=0.0, feature
     X[rng.random(X.shape) < 0.3] = np.nan
     Y[rng.random(Y.shape) < 0.3] = np.nan
     offset = rng.normal(size=8) if offsets else np.zeros(8)
-    return Objective(Observations(X, Y), rank_penalty, residual_penalty, feature_weight, offset)
+    observed = Observations(X, Y)
+    if free_offsets:
+        observed = observed.without_one_sided_labels()
+    return Objective(observed, rank_penalty, residual_penalty, feature_weight, offset, free_offsets)
+
+
+def cvxpy_minimum(objective):
+    """Minimum and minimiser of F, written in CVXPY's language from the definition, not from our code."""
+    data, d = objective.observed, objective.observed.n_features
+    M = cp.Variable(objective.shape)
+    free = objective.free_offsets
+    offsets = cp.Variable((1, objective.shape[1])) if free else objective.offsets[None, :]
+    T = M + np.ones((objective.shape[0], 1)) @ offsets
+    residual = cp.multiply(data.X_known.astype(float), T[:, :d] - np.nan_to_num(data.X))
+    Y, Z = np.nan_to_num(data.Y), T[:, d:]
+    log_loss = cp.sum(cp.multiply(data.Y_known.astype(float), cp.logistic(Z) - cp.multiply(Y, Z)))
+    terms = [log_loss, objective.feature_weight * cp.sum_squares(residual)]
+    terms.append(objective.rank_penalty * cp.normNuc(M))
+    if objective.residual_penalty:
+        terms.append(objective.residual_penalty * cp.normNuc(residual))
+    problem = cp.Problem(cp.Minimize(sum(terms)))
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value, M.value

@@ -1,11 +1,10 @@
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cocomplete.solvers.subgradient import solve_subgradient
-from strategies import tiny_objective
+from strategies import cvxpy_minimum, tiny_objective
 
 REGIMES = [0.0, 0.3, 0.9]
 
@@ -47,24 +46,6 @@ def test_gradient_vanishes_off_the_observed_cells():
     gradient = objective.loss(np.ones(objective.shape))[1]
     assert np.all(gradient[~known] == 0)
     assert np.all(gradient[known] != 0)
-
-
-def cvxpy_minimum(objective):
-    """Write F in CVXPY's language, from the definition and not from our code."""
-    data = objective.observed
-    d = data.n_features
-    M = cp.Variable(objective.shape)
-    X, Z = M[:, :d] + objective.offsets[:d][None, :], M[:, d:] + objective.offsets[d:][None, :]
-    residual = cp.multiply(data.X_known.astype(float), X - np.nan_to_num(data.X))
-    Y = np.nan_to_num(data.Y)
-    log_loss = cp.sum(cp.multiply(data.Y_known.astype(float), cp.logistic(Z) - cp.multiply(Y, Z)))
-    terms = [log_loss, objective.feature_weight * cp.sum_squares(residual)]
-    terms.append(objective.rank_penalty * cp.normNuc(M))
-    if objective.residual_penalty:
-        terms.append(objective.residual_penalty * cp.normNuc(residual))
-    problem = cp.Problem(cp.Minimize(sum(terms)))
-    problem.solve(solver=cp.CLARABEL)
-    return problem.value, M.value
 
 
 @pytest.mark.parametrize("offsets", [False, True])

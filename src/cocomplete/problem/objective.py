@@ -4,11 +4,12 @@
           + w ‖P_ΩX(X̂ − X)‖_F²                     features
           + λ1 ‖M‖_* + λ2 ‖P_ΩX(X̂ − X)‖_*          trace norms
 
-with M = [X̂, Z]. With offsets o, every loss sees M + 1oᵀ while the trace norm sees M alone.
+with M = [X̂, Z]. With offsets o, every loss sees T = M + 1oᵀ while the first trace norm sees M alone.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit
@@ -16,6 +17,9 @@ from scipy.special import expit
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.observations import Observations
 from cocomplete.spectral import LowRank, polar, spectral_norm, trace_norm
+
+Regime = Literal["smooth", "interpolation", "between"]
+"""λ2 = 0; λ2 ≥ λ1, where the minimiser passes through every observed feature; or 0 < λ2 < λ1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,8 @@ class Objective:
         w, weight of the squared feature residual.
     offsets : ndarray of shape (n_features + n_labels,)
         Added to every row of M before the losses.
+    free_offsets : bool, default=False
+        Whether the offsets are optimised together with M, unpenalised; then ``offsets`` is a start.
     """
 
     observed: Observations
@@ -41,6 +47,14 @@ class Objective:
     residual_penalty: float
     feature_weight: float
     offsets: FloatArray
+    free_offsets: bool = False
+
+    @property
+    def regime(self) -> Regime:
+        """Which of the three problems this is, by λ2 against λ1."""
+        if self.residual_penalty == 0 or not self.observed.X_known.any():
+            return "smooth"
+        return "interpolation" if self.residual_penalty >= self.rank_penalty else "between"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,13 +73,17 @@ class Objective:
         has_labels = bool(self.observed.Y_known.any())
         return max(2 * self.feature_weight, 0.25 if has_labels else 0.0)
 
-    def residual(self, M: FloatArray) -> FloatArray:
+    def residual(self, T: FloatArray) -> FloatArray:
         """P_ΩX(X̂ − X), shape (n_samples, n_features), zero off Ω_X."""
-        d = self.observed.n_features
-        return np.where(self.observed.X_known, M[:, :d] + self.offsets[:d] - self.observed.X, 0)
+        return np.where(self.observed.X_known, T[:, : self.observed.n_features] - self.observed.X, 0)
 
-    def smooth(self, M: FloatArray) -> tuple[float, FloatArray]:
+    def smooth(self, T: FloatArray) -> tuple[float, FloatArray]:
         """Value and gradient of the differentiable part, the paper's f.
+
+        Parameters
+        ----------
+        T : ndarray of shape (n_samples, n_features + n_labels)
+            The model's value in every cell, M + 1oᵀ.
 
         Returns
         -------
@@ -74,15 +92,15 @@ class Objective:
             Zero off Ω.
         """
         data, d = self.observed, self.observed.n_features
-        residual = self.residual(M)
-        Z = M[:, d:] + self.offsets[d:]
+        residual = self.residual(T)
+        Z = T[:, d:]
         Y = np.where(data.Y_known, data.Y, 0)
         log_loss = np.logaddexp(0, Z) - Y * Z
         value = float(log_loss[data.Y_known].sum()) + self.feature_weight * float(np.vdot(residual, residual))
         slope = np.where(data.Y_known, expit(Z) - Y, 0)
         return value, np.hstack((self.dtype.type(2 * self.feature_weight) * residual, slope))
 
-    def residual_norm(self, M: FloatArray) -> tuple[float, FloatArray]:
+    def residual_norm(self, T: FloatArray) -> tuple[float, FloatArray]:
         """Value and a subgradient of ‖P_ΩX(X̂ − X)‖_* (without λ2), the paper's h.
 
         Returns
@@ -91,23 +109,24 @@ class Objective:
         subgradient : ndarray of shape (n_samples, n_features)
             P_ΩX(U_h V_hᵀ), with U_h Σ_h V_hᵀ the SVD of the residual.
         """
-        factor, norm = polar(self.residual(M))
+        factor, norm = polar(self.residual(T))
         return norm, np.where(self.observed.X_known, factor, 0)
 
-    def loss(self, M: FloatArray) -> tuple[float, FloatArray]:
+    def loss(self, T: FloatArray) -> tuple[float, FloatArray]:
         """Value and a subgradient of everything but λ1‖M‖_*: the paper's f + λ2 h."""
-        value, gradient = self.smooth(M)
+        value, gradient = self.smooth(T)
         if self.residual_penalty > 0:
-            norm, subgradient = self.residual_norm(M)
+            norm, subgradient = self.residual_norm(T)
             value += self.residual_penalty * norm
             gradient[:, : self.observed.n_features] += self.dtype.type(self.residual_penalty) * subgradient
         return value, gradient
 
-    def value(self, M: LowRank | FloatArray) -> float:
-        """F(M)."""
+    def value(self, M: LowRank | FloatArray, offsets: FloatArray | None = None) -> float:
+        """F at M, with these offsets or the objective's own."""
+        shift = self.offsets if offsets is None else offsets
         if isinstance(M, LowRank):
-            return self.loss(M.dense())[0] + self.rank_penalty * M.trace_norm
-        return self.loss(M)[0] + self.rank_penalty * trace_norm(M)
+            return self.loss(M.dense() + shift)[0] + self.rank_penalty * M.trace_norm
+        return self.loss(M + shift)[0] + self.rank_penalty * trace_norm(M)
 
     @cached_property
     def rank_penalty_max(self) -> float:
@@ -119,4 +138,5 @@ class Objective:
         is one, and λ_max is exact. With λ2 > 0 and observed features of full column rank it is unique
         too; otherwise the one of smallest norm is taken and λ_max is an upper bound.
         """
-        return spectral_norm(self.loss(np.zeros(self.shape, self.dtype))[1])
+        start = np.broadcast_to(self.offsets, self.shape)
+        return spectral_norm(self.loss(start)[1])

@@ -1,7 +1,7 @@
 """The user's input, validated once and frozen."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +68,18 @@ class Observations:
             features.names,
             labels.names,
         )
+
+    def without_one_sided_labels(self) -> "Observations":
+        """Leave out the labels whose observed cells are all 0 or all 1.
+
+        With a free offset such a label says nothing about the rest: its offset would run to infinity and
+        its loss to 0, whatever M is.
+        """
+        ones, known = np.nansum(self.Y, axis=0), self.Y_known.sum(axis=0)
+        one_sided = (ones == 0) | (ones == known)
+        if not (one_sided & (known > 0)).any():
+            return self
+        return replace(self, Y=np.where(one_sided, np.nan, self.Y))
 
     def check_fittable(self) -> None:
         """Make sure there is something to learn from, and name what there is nothing to learn about.

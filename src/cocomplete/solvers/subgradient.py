@@ -55,7 +55,7 @@ def solve_subgradient(
     started = perf_counter()
     M = LowRank.zero(objective.shape, objective.dtype)
     dense = np.zeros(objective.shape, objective.dtype)
-    value, gradient = objective.loss(dense)
+    value, gradient = objective.loss(dense + objective.offsets)
     history: list[Record] = []
     eta = step
     for iteration in range(1, max_iter + 1):
@@ -63,7 +63,7 @@ def solve_subgradient(
         gradient += dense
         M = shrink(gradient, eta * objective.rank_penalty)
         dense = M.dense()
-        value, gradient = objective.loss(dense)
+        value, gradient = objective.loss(dense + objective.offsets)
         record: Record = {
             "iteration": iteration,
             "objective": value + objective.rank_penalty * M.trace_norm,
