@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.primal_dual import solve_primal_dual
 from strategies import cvxpy_minimum, tiny_objective
 
 REGIMES = {"smooth": 0.0, "between": 0.3, "interpolation": 0.9}
 SOLVERS = {
+    "factored": (solve_factored, ("smooth", "interpolation")),
     "primal-dual": (solve_primal_dual, tuple(REGIMES)),
 }
 PAIRS = [(solver, regime) for solver, (_, regimes) in SOLVERS.items() for regime in regimes]
@@ -20,7 +22,7 @@ def test_minimum_certificate_and_minimiser(seed, solver, regime, free_offsets):
     objective = tiny_objective(seed, residual_penalty=REGIMES[regime], free_offsets=free_offsets)
     assert objective.regime == regime
     minimum, best = cvxpy_minimum(objective)
-    solution = SOLVERS[solver][0](objective, tol=1e-6, max_iter=5000)
+    solution = SOLVERS[solver][0](objective, tol=1e-6, max_iter=3000)
     assert solution.converged
     assert solution.objective == pytest.approx(objective.value(solution.M, solution.offsets), rel=1e-9)
     true_gap = (solution.objective - minimum) / minimum

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cocomplete.arrays import FloatArray
 
@@ -149,3 +151,78 @@ def _gram(A: FloatArray) -> FloatArray:
 def _safe_ratio(A: FloatArray) -> float:
     """Eigenvalue ratio of a Gram matrix below which the square root has lost half of its digits."""
     return float(np.sqrt(np.finfo(A.dtype).eps))
+
+
+DENSE_GRAM = 1500
+"""Up to this many columns a sparse matrix is judged by its dense Gram matrix, exactly; beyond by Lanczos."""
+
+
+class SparseSpectrum:
+    """Largest singular values and right singular vectors of a sparse matrix [left, right].
+
+    Parameters
+    ----------
+    left, right : scipy.sparse.csr_array
+        Two matrices with the same rows, side by side.
+    """
+
+    def __init__(self, left: sparse.csr_array, right: sparse.csr_array) -> None:
+        self.left, self.right = left, right
+        self.columns = left.shape[1] + right.shape[1]
+        self._gram: FloatArray | None = None
+
+    def largest(self) -> float:
+        """Spectral norm, never below the true one beyond rounding."""
+        if self.columns <= DENSE_GRAM:
+            top = float(np.linalg.eigvalsh(self._dense_gram())[-1])
+            return float(np.sqrt(max(top, 0.0)))
+        values, vectors = self._lanczos(1)
+        # A Ritz value errs downwards, by at most the size of its residual.
+        residual = np.linalg.norm(self._apply(vectors[:, 0]) - values[0] * vectors[:, 0])
+        return float(np.sqrt(max(values[0] + residual, 0.0)))
+
+    def trace_norm(self) -> float:
+        """Sum of the singular values; infinite if there are too many columns to know it exactly."""
+        if self.columns > DENSE_GRAM:
+            return float("inf")
+        return float(np.sqrt(np.maximum(np.linalg.eigvalsh(self._dense_gram()), 0)).sum())
+
+    def above(self, bound: float, most: int) -> tuple[FloatArray, FloatArray]:
+        """Singular values above ``bound``, at most ``most`` of them, descending, and their right vectors.
+
+        Returns
+        -------
+        values : ndarray of shape (count,)
+        vectors : ndarray of shape (columns, count)
+        """
+        if self.columns <= DENSE_GRAM:
+            values, vectors = np.linalg.eigh(self._dense_gram())
+            values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
+        else:
+            values, vectors = self._lanczos(min(most, 50))
+        keep = values > bound**2
+        return np.sqrt(values[keep]), vectors[:, keep]
+
+    def _dense_gram(self) -> FloatArray:
+        if self._gram is None:
+            gram = np.zeros((self.columns, self.columns), self.left.dtype)
+            # Panels small enough to stay in the cache, large enough for BLAS.
+            step = 256
+            for first in range(0, self.left.shape[0], step):
+                rows = slice(first, first + step)
+                panel = np.hstack((self.left[rows].toarray(), self.right[rows].toarray()))
+                gram += panel.T @ panel
+            self._gram = gram
+        return self._gram
+
+    def _apply(self, v: FloatArray) -> FloatArray:
+        d = self.left.shape[1]
+        image = self.left @ v[:d] + self.right @ v[d:]
+        return np.concatenate((self.left.T @ image, self.right.T @ image))
+
+    def _lanczos(self, count: int) -> tuple[FloatArray, FloatArray]:
+        operator = LinearOperator((self.columns, self.columns), matvec=self._apply, dtype=self.left.dtype)
+        # A fixed start vector makes the answer repeatable.
+        start = np.random.default_rng(0).standard_normal(self.columns).astype(self.left.dtype)
+        values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=1e-6)
+        return values[::-1], vectors[:, ::-1]

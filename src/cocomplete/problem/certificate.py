@@ -11,50 +11,21 @@ the offsets are free, D is a bound only if the columns of G sum to zero. At the 
 the losses, so a solver's own gradient, brought back into the feasible set, is the natural candidate.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import entr
 
 from cocomplete.arrays import FloatArray
+from cocomplete.kernels import products
+from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
-
-
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """The observed cells as flat arrays, with the offsets taken out.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n_observed_features,)
-        X − o on Ω_X.
-    y : ndarray of shape (n_observed_labels,)
-        Y on Ω_Y.
-    z : ndarray of shape (n_observed_labels,)
-        o on Ω_Y.
-    x_columns, y_columns : ndarray of int
-        Column of each cell, within the features and within the labels.
-    """
-
-    x: FloatArray
-    y: FloatArray
-    z: FloatArray
-    x_columns: np.ndarray
-    y_columns: np.ndarray
-
-    @classmethod
-    def of(cls, objective: Objective, offsets: FloatArray) -> "Targets":
-        """Collect them in row-major order."""
-        data, d = objective.observed, objective.observed.n_features
-        x_columns, y_columns = np.nonzero(data.X_known)[1], np.nonzero(data.Y_known)[1]
-        x = data.X[data.X_known] - offsets[:d][x_columns]
-        return cls(x, data.Y[data.Y_known], offsets[d:][y_columns], x_columns, y_columns)
+from cocomplete.spectral import SparseSpectrum
 
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
-    """A candidate G = [E + P(C), S] on Ω, as flat arrays in the order of the targets.
+    """A candidate G = [E + P(C), S] on Ω, as flat arrays in the order of the cells.
 
     Attributes
     ----------
@@ -70,40 +41,44 @@ class DualPoint:
     normed: FloatArray
     labels: FloatArray
 
-    def balanced(self, targets: Targets, n_features: int, n_labels: int, *, squared: bool) -> "DualPoint":
+    def balanced(self, cells: Cells, *, squared: bool) -> "DualPoint":
         """Make every column sum to zero, as free offsets demand.
 
         Features lose their column's mean. In labels the heavier side (too many ones, or too many zeros)
         is scaled down, which keeps y + s between 0 and 1.
         """
+        m = cells.shape[1]
         A = self.squared + self.normed
-        count = np.maximum(np.bincount(targets.x_columns, minlength=n_features), 1)
-        mean = (np.bincount(targets.x_columns, A, n_features) / count)[targets.x_columns]
-        positive = np.bincount(targets.y_columns, np.maximum(self.labels, 0), n_labels)
-        negative = np.bincount(targets.y_columns, np.maximum(-self.labels, 0), n_labels)
+        count = np.maximum(np.bincount(cells.x_column, minlength=m), 1)
+        mean = (np.bincount(cells.x_column, A, m) / count)[cells.x_column]
+        positive = np.bincount(cells.y_column, np.maximum(self.labels, 0), m)
+        negative = np.bincount(cells.y_column, np.maximum(-self.labels, 0), m)
         lighter = np.minimum(positive, negative)
-        up = np.divide(lighter, positive, out=np.zeros(n_labels), where=positive > 0)
-        down = np.divide(lighter, negative, out=np.zeros(n_labels), where=negative > 0)
-        share = np.where(self.labels > 0, up[targets.y_columns], down[targets.y_columns])
+        up = np.divide(lighter, positive, out=np.zeros(m), where=positive > 0)
+        down = np.divide(lighter, negative, out=np.zeros(m), where=negative > 0)
+        share = np.where(self.labels > 0, up[cells.y_column], down[cells.y_column])
         if squared:
             return replace(self, squared=self.squared - mean, labels=self.labels * share)
         return replace(self, normed=self.normed - mean, labels=self.labels * share)
 
-    def bound(self, targets: Targets, feature_weight: float, largest: float) -> float:
+    def bound(self, cells: Cells, offsets: FloatArray, feature_weight: float, largest: float) -> float:
         """Best lower bound D(θG) over 0 ≤ θ ≤ ``largest``.
 
         D is concave in θ, so its slope at the right end tells whether to stay there or to bisect.
         """
-        linear = float(self.labels @ targets.z) - float((self.squared + self.normed) @ targets.x)
+        A, m = self.squared + self.normed, cells.shape[1]
+        sums = np.bincount(cells.x_column, A, m) + np.bincount(cells.y_column, self.labels, m)
+        linear = float(sums @ offsets) - float(A @ cells.x_value)
         square = float(self.squared @ self.squared)
         quadratic = square / (4 * feature_weight) if square > 0 else 0.0
+        y = cells.y_value
 
         def value(theta: float) -> float:
-            p = np.clip(targets.y + theta * self.labels, 0.0, 1.0)
+            p = np.clip(y + theta * self.labels, 0.0, 1.0)
             return float((entr(p) + entr(1 - p)).sum()) + theta * linear - theta**2 * quadratic
 
         def slope(theta: float) -> float:
-            p = targets.y + theta * self.labels
+            p = y + theta * self.labels
             inside = (p > 0) & (p < 1)
             odds = self.labels[inside] @ (np.log1p(-p[inside]) - np.log(p[inside]))
             return float(odds) + linear - 2 * theta * quadratic
@@ -119,33 +94,60 @@ class DualPoint:
 
 def lower_bound(
     objective: Objective,
-    targets: Targets,
+    cells: Cells,
     point: DualPoint,
-    norm: Callable[[FloatArray, FloatArray], float],
+    offsets: FloatArray,
     residual_norm: float = 0.0,
+    spectrum: SparseSpectrum | None = None,
 ) -> float:
     """Make a candidate feasible and give the bound it proves.
 
     Parameters
     ----------
     objective : Objective
-    targets : Targets
+    cells : Cells
+        Its observed cells.
     point : DualPoint
-    norm : callable
-        (A, S) → spectral norm of the matrix with these values on Ω.
+    offsets : ndarray of shape (n_features + n_labels,)
+        The solver's offsets; if they are free the bound does not depend on them.
     residual_norm : float, default=0.0
         ‖C‖₂, needed only between the regimes; its whole matrix is known to the solver alone.
+    spectrum : SparseSpectrum, optional
+        Of the candidate, if the caller has it; used where no balancing changes the candidate.
     """
-    data = objective.observed
     if objective.free_offsets:
-        point = point.balanced(
-            targets, data.n_features, data.n_labels, squared=objective.regime != "interpolation"
-        )
-    top = norm(point.squared + point.normed, point.labels)
+        point = point.balanced(cells, squared=objective.regime != "interpolation")
+        spectrum = None
+    if spectrum is None:
+        spectrum = SparseSpectrum(*cells.matrices(point.squared + point.normed, point.labels))
+    top = spectrum.largest()
     largest = objective.rank_penalty / top if top > objective.rank_penalty else 1.0
     if residual_norm > objective.residual_penalty:
         largest = min(largest, objective.residual_penalty / residual_norm)
-    return point.bound(targets, objective.feature_weight, largest)
+    return point.bound(cells, offsets, objective.feature_weight, largest)
+
+
+def shaved(
+    cells: Cells, gx: FloatArray, gy: FloatArray, spectrum: SparseSpectrum, limit: float
+) -> tuple[FloatArray, FloatArray]:
+    """Take from G most of what exceeds a spectral norm of ``limit``, staying on Ω.
+
+    Scaling G down to feasibility costs in all its directions; this costs only in those that are too long. On
+    Ω a direction keeps about its share of observed cells, so the excess is divided by that share.
+    """
+    values, vectors = spectrum.above(limit, cells.shape[1])
+    if not values.size:
+        return gx, gy
+    d = cells.n_features
+    left, right = cells.matrices(gx, gy)
+    images = (left @ vectors[:d] + right @ vectors[d:]) * ((values - limit) / values)
+    share = (gx.size + gy.size) / (cells.shape[0] * cells.shape[1])
+    excess_x, excess_y = np.empty_like(gx), np.empty_like(gy)
+    vectors = np.ascontiguousarray(vectors)
+    bounds = cells.blocks()
+    products(bounds, cells.x_start, cells.x_column, images, vectors, excess_x)
+    products(bounds, cells.y_start, cells.y_column, images, vectors, excess_y)
+    return gx - excess_x / share, np.clip(gy - excess_y / share, -cells.y_value, 1 - cells.y_value)
 
 
 def relative_gap(primal: float, dual: float) -> float:

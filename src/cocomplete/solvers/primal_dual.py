@@ -6,8 +6,8 @@ The problem is split as
 
 so that (M, o, R) and T are minimised in turn, each in closed form (labels by a few Newton steps per cell).
 Two blocks and convex functions: it converges for every penalty ρ > 0. ρ is adapted to balance the
-residuals, less and less often, which keeps the guarantee. With free offsets the M step shrinks a centred matrix,
-because a column's mean costs nothing in o.
+residuals, less and less often, which keeps the guarantee. With free offsets the M step shrinks a centred
+matrix, because a column's mean costs nothing in o.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import expit
 
 from cocomplete.arrays import FloatArray
-from cocomplete.problem.certificate import DualPoint, Targets, lower_bound, relative_gap
+from cocomplete.problem.cells import Cells
+from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
 from cocomplete.spectral import LowRank, shrink, spectral_norm
@@ -53,7 +54,7 @@ def solve_primal_dual(
     gradient of the losses, supported on Ω; with that of R it makes the dual point.
     """
     started = perf_counter()
-    state = _State.start(objective)
+    state, cells = _State.start(objective), Cells.of(objective.observed)
     best: tuple[float, LowRank, FloatArray] = (np.inf, state.M, state.offsets)
     history: list[Record] = []
     highest, gap, next_change = -np.inf, np.inf, CHECK_EVERY
@@ -64,7 +65,7 @@ def solve_primal_dual(
         value = objective.value(state.M, state.offsets)
         if value < best[0]:
             best = (value, state.M, state.offsets)
-        highest = max(highest, state.bound(objective))
+        highest = max(highest, state.bound(objective, cells))
         gap = relative_gap(best[0], highest)
         record: Record = {
             "iteration": iteration,
@@ -159,7 +160,7 @@ class _State:
         factor = float(np.clip(np.sqrt(self.primal / self.dual), 0.1, 10.0))
         self.rho, self.U, self.V = self.rho * factor, self.U / factor, self.V / factor
 
-    def bound(self, objective: Objective) -> float:
+    def bound(self, objective: Objective, cells: Cells) -> float:
         """Lower bound on F from the multipliers: G = ρU on Ω, and C = −ρV for the residual's norm."""
         data, d = objective.observed, objective.observed.n_features
         A, S = self.rho * self.U[:, :d][data.X_known], self.rho * self.U[:, d:][data.Y_known]
@@ -176,13 +177,7 @@ class _State:
             point = DualPoint(A - normed if objective.feature_weight > 0 else zero, normed, S)
             residual_norm = self.rho * spectral_norm(self.V)
 
-        def norm(A: FloatArray, S: FloatArray) -> float:
-            dense = np.zeros(objective.shape, objective.dtype)
-            dense[:, :d][data.X_known] = A
-            dense[:, d:][data.Y_known] = S
-            return spectral_norm(dense)
-
-        return lower_bound(objective, Targets.of(objective, self.offsets), point, norm, residual_norm)
+        return lower_bound(objective, cells, point, self.offsets, residual_norm)
 
 
 def _losses_step(objective: Objective, aim: FloatArray, aim_R: FloatArray | None, rho: float) -> FloatArray:

@@ -37,6 +37,8 @@ class Solution:
         True if the gap reached the tolerance asked for.
     history : list of dict
         One record per iteration.
+    multiplier : ndarray or None
+        Multiplier of every observed feature where they are constraints; a warm start uses it.
     """
 
     M: LowRank
@@ -46,3 +48,4 @@ class Solution:
     n_iter: int
     converged: bool
     history: list[Record]
+    multiplier: FloatArray | None = None

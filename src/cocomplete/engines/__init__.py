@@ -1,0 +1,1 @@
+"""WHERE the passes over the observed cells run."""

@@ -1,0 +1,17 @@
+"""Inner loops over observed cells: compiled, each with a NumPy twin that says what it means.
+
+Every kernel is one pass over row blocks and keeps no state. What concerns rows is written in place; what
+concerns columns is given as one sum per block, so that the caller adds the blocks up, wherever they ran.
+"""
+
+from cocomplete.kernels.compiled import (
+    clear,
+    curvature_product,
+    diagonal,
+    evaluate,
+    products,
+    row_step,
+    spread,
+)
+
+__all__ = ["clear", "curvature_product", "diagonal", "evaluate", "products", "row_step", "spread"]

@@ -1,0 +1,82 @@
+"""The observed cells alone, row by row."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.problem.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Ω_X and Ω_Y as two compressed-row patterns; nothing is stored for unknown cells.
+
+    Attributes
+    ----------
+    x_start, y_start : ndarray of int64, shape (n_samples + 1,)
+        Where each row's cells begin.
+    x_column, y_column : ndarray of int32
+        Column of each cell in M; labels are counted after the features.
+    x_value, y_value : ndarray
+        What was observed.
+    shape : tuple of int
+        Shape of M.
+    n_features : int
+    """
+
+    x_start: NDArray[np.int64]
+    x_column: NDArray[np.int32]
+    x_value: FloatArray
+    y_start: NDArray[np.int64]
+    y_column: NDArray[np.int32]
+    y_value: FloatArray
+    shape: tuple[int, int]
+    n_features: int
+
+    @classmethod
+    def of(cls, observed: Observations) -> "Cells":
+        """Collect the observed cells."""
+        d = observed.n_features
+        x_start, x_column = _compress(observed.X_known, 0)
+        y_start, y_column = _compress(observed.Y_known, d)
+        return cls(
+            x_start,
+            x_column,
+            observed.X[observed.X_known],
+            y_start,
+            y_column,
+            observed.Y[observed.Y_known],
+            (observed.n_samples, d + observed.n_labels),
+            d,
+        )
+
+    def blocks(self) -> NDArray[np.int64]:
+        """Cut the rows into blocks of about equally many cells.
+
+        The number of blocks depends on the table alone, so that sums, and with them every answer, do not
+        depend on how many threads there are; one buffer of V's size per block costs no more than U does.
+        """
+        n, m = self.shape
+        count = int(np.clip(n // m, 2, 64))
+        total = self.x_start + self.y_start
+        bounds = np.searchsorted(total, np.linspace(0, total[-1], count + 1)).astype(np.int64)
+        bounds[0], bounds[-1] = 0, n
+        return bounds
+
+    def matrices(self, gx: FloatArray, gy: FloatArray) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Give values on Ω as two sparse matrices, features and labels, without copying them."""
+        n, m = self.shape
+        d = self.n_features
+        left = sparse.csr_array((gx, self.x_column, self.x_start), shape=(n, d))
+        right = sparse.csr_array((gy, self.y_column - np.int32(d), self.y_start), shape=(n, m - d))
+        return left, right
+
+
+def _compress(known: BoolArray, first: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    start = np.zeros(len(known) + 1, np.int64)
+    np.cumsum(known.sum(axis=1), out=start[1:])
+    numbers = np.arange(first, first + known.shape[1], dtype=np.int32)
+    return start, np.broadcast_to(numbers, known.shape)[known]

@@ -1,0 +1,119 @@
+"""One step of a trust-region Newton method on the factors, each followed by a step of the rows alone.
+
+The direction comes from Steihaug's conjugate gradients on the whole Hessian, the indefinite part from G
+included: that part is what lets the factors rotate, and without it the tail of the spectrum converges
+slowly. A step is judged only after U has been improved again for the new V: raw joint steps overshoot.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocomplete.arrays import FloatArray
+from cocomplete.solvers.factors import FactoredObjective, Point
+
+FORCING = 0.1
+"""Conjugate gradients stop when the preconditioned residual has fallen to this share."""
+
+
+@dataclass
+class TrustRegion:
+    """How far the quadratic model is trusted, in the preconditioner's norm; None asks for a fresh start."""
+
+    radius: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Direction:
+    step: FloatArray
+    predicted: float
+    length: float
+    at_boundary: bool
+
+
+def newton_step(
+    function: FactoredObjective, point: Point, region: TrustRegion, *, cg_steps: int
+) -> tuple[Point, float]:
+    """Improve the factors.
+
+    Returns
+    -------
+    point : Point
+        The new factors, or the old ones if nothing could be gained.
+    predicted : float
+        What the quadratic model promised; tiny when there is nothing left to gain.
+    """
+    found = _direction(function, point, region, cg_steps)
+    step, rows = 1.0, function.engine.n
+    # Rows need no more accuracy than the step itself can use.
+    floor = 1e-7 if function.search_dtype is np.float32 else 1e-13
+    decrement = max(1e-3 * found.predicted / rows, floor)
+    for trial in range(5):
+        W = point.W + function.engine.dtype.type(step) * found.step.astype(function.engine.dtype, copy=False)
+        function.row_step(W, decrement)
+        new = function.evaluate(W)
+        gained = point.value - new.value
+        if gained > 1e-3 * step * found.predicted:
+            if trial > 0:
+                region.radius = 1.5 * step * found.length
+            elif gained > 0.5 * found.predicted and found.at_boundary:
+                region.radius = 3 * found.length
+            return new, found.predicted
+        step *= 0.3
+    region.radius = 1.5 * step * found.length
+    return (new if gained > 0 else point), found.predicted
+
+
+def _direction(function: FactoredObjective, point: Point, region: TrustRegion, cg_steps: int) -> _Direction:
+    """Steihaug–Toint conjugate gradients, preconditioned by the diagonal."""
+    model = function.curvature(point)
+    dtype = function.search_dtype
+    ridge = dtype(function.ridge)
+    inverse = model.diagonal()
+    inverse[:, 1:] += ridge
+    np.reciprocal(inverse, out=inverse, where=inverse > 0)
+    r: FloatArray = -point.gradient.astype(dtype)
+    z = r * inverse
+    p = z.copy()
+    D, Hp = np.zeros_like(r), np.empty_like(r)
+    rz = first = _dot(r, z)
+    scale = np.sqrt(first)
+    radius = 2 * scale if region.radius is None else min(region.radius, 5 * scale)
+    length2 = dp = predicted = 0.0
+    pp = rz
+    for _ in range(cg_steps):
+        if rz <= 0:
+            break
+        model.times(p, Hp)
+        Hp[:, 1:] += ridge * p[:, 1:]
+        function.freeze(Hp)
+        curvature = _dot(p, Hp)
+        convex = curvature > 1e-12 * pp
+        a = rz / curvature if convex else np.inf
+        new2 = length2 + 2 * a * dp + a * a * pp if convex else np.inf
+        if new2 >= radius**2:
+            # Along negative curvature the far boundary is a gamble: go no further than a gradient step would.
+            reach = radius**2 if convex else min(radius**2, max(2 * length2, first))
+            a = (-dp + np.sqrt(max(dp * dp + pp * (reach - length2), 0.0))) / pp
+            D += dtype(a) * p
+            predicted += a * rz - 0.5 * a * a * curvature
+            return _Direction(D, predicted, float(np.sqrt(reach)), at_boundary=True)
+        predicted += 0.5 * a * rz
+        length2 = new2
+        D += dtype(a) * p
+        r -= dtype(a) * Hp
+        np.multiply(r, inverse, out=z)
+        fresh = _dot(r, z)
+        if fresh <= FORCING**2 * first:
+            break
+        beta = fresh / rz
+        rz = fresh
+        dp = beta * (dp + a * pp)
+        pp = fresh + beta * beta * pp
+        p *= dtype(beta)
+        p += z
+    return _Direction(D, predicted, float(np.sqrt(length2)), at_boundary=False)
+
+
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    return float(np.dot(a.reshape(-1), b.reshape(-1)))
