@@ -41,7 +41,7 @@ def printed_algorithm(objective, iterations, step=100.0, decay=0.99, floor=40.0)
 def test_iterates_are_those_of_the_plain_svd_version(problem, residual_penalty):
     objective = Objective(problem[1], 1.0, residual_penalty, 0.01, np.zeros(55))
     seen = []
-    solve_subgradient(objective, max_iter=30, monitor=lambda M: seen.append(M.dense()) or {})
+    solve_subgradient(objective, max_iter=30, monitor=lambda M, _: seen.append(M.dense()) or {})
     for ours, plain in zip(seen, printed_algorithm(objective, 30), strict=True):
         np.testing.assert_allclose(ours, plain, atol=1e-8 * np.abs(plain).max())
 
@@ -50,7 +50,7 @@ def test_history_has_objective_seconds_step_and_the_monitor_s_figures(problem):
     data, observed = problem
     objective = Objective(observed, 1.0, 1.0, 0.01, np.zeros(55))
 
-    def errors(M):
+    def errors(M, offsets):
         dense = M.dense()
         return {
             "X_error": relative_error(data.X_true, dense[:, :40]),

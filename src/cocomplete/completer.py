@@ -1,12 +1,16 @@
 """CoCompleter: the scikit-learn shell around Observations → Objective → Solution."""
 
 import hashlib
+import logging
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
@@ -15,8 +19,16 @@ from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import Standardization
+from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.polish import polish
+from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.solvers.subgradient import solve_subgradient
+
+logger = logging.getLogger("cocomplete")
+
+AUTO_SHARE = 0.15
+"""rank_penalty="auto", as a share of the value that makes everything zero."""
 
 SOLVERS = ("auto", "factored", "primal-dual", "paper")
 
@@ -61,34 +73,40 @@ class CoCompleter(BaseEstimator):
     Parameters
     ----------
     rank_penalty : "auto" or float, default="auto"
-        λ1, weight of the trace norm of M = [X̂, Z]. "auto" takes 15 % of the smallest value at which
-        the answer would be M = 0.
+        λ1, weight of the trace norm of M = [X̂, Z]. "auto" takes 15 % of the smallest value at which the
+        answer would be M = 0.
     residual_penalty : "auto" or float, default="auto"
-        λ2, weight of the trace norm of the residual on observed features. "auto" is 0: with a value of
-        λ1 or more the model passes through every observed feature, noise included.
+        λ2, weight of the trace norm of the residual on observed features. "auto" is 0: with a value of λ1
+        or more the model passes through every observed feature, noise included.
     feature_weight : "auto" or float, default="auto"
         w, weight of the squared error on observed features. "auto" is 1/2, the likelihood of unit noise.
     center : bool, default=True
-        Give every column an offset: a feature's observed mean, a label's observed log-odds.
+        Give every column an offset, unpenalised and optimised with the rest.
     scale : bool, default=True
         Divide each feature by its observed standard deviation while fitting.
     solver : {"auto", "factored", "primal-dual", "paper"}, default="auto"
-        "paper" is Algorithm 1, and "auto" takes it too, with a step at which it converges.
-        The other two are not available yet.
+        "factored" is fast and exact where λ2 = 0 or λ2 ≥ λ1; "primal-dual" is exact for every λ2, on dense
+        matrices; "paper" is the paper's Algorithm 1, which stops short of the minimum. "auto" takes
+        "factored" where it can and "primal-dual" otherwise.
     solver_options : dict, optional
         Passed on to the solver; for "paper": ``step``, ``decay``, ``floor``.
     max_rank : int or None, default=None
-        Upper bound on the rank; not used by "paper".
+        Upper bound on the rank, for "factored".
     tol : float, default=1e-3
-        Relative duality gap to reach; "paper" has no certificate and does not use it.
+        Relative duality gap to reach; "paper" runs its iterations and does not look at it.
     max_iter : int or None, default=None
-        Number of iterations; None means 300.
+        Most iterations: rounds of "factored" (60 if None), iterations of "primal-dual" (2000) or of "paper"
+        (300).
+    polish : bool, default=False
+        If the singular values show a clear gap, refit at that rank with a small penalty. The certificate
+        belongs to the fit before it.
     threshold : float, default=0.5
         A label is 1 where its probability exceeds this.
     random_state : int, RandomState or None, default=None
-        "paper" uses no randomness.
+        No solver uses randomness; kept for what will.
     verbose : int, default=0
-        Not used by "paper".
+        At 1, say on the ``cocomplete`` logger which solver was chosen and why, and how it ended; at 2, log
+        every iteration too.
 
     Attributes
     ----------
@@ -100,10 +118,14 @@ class CoCompleter(BaseEstimator):
         Its right singular vectors, in standardised columns.
     offsets_ : ndarray of shape (n_features + n_labels,)
         What every row starts from: features in the user's units, labels as log-odds.
+    polished_ : bool
+        Whether a refit at a clear rank was done.
+    solver_ : str
+        The solver used.
     objective_ : float
         F at the answer (on standardised data where ``center`` or ``scale`` is on).
     duality_gap_ : float
-        Relative duality gap; NaN for "paper".
+        Relative duality gap: F is at most this share above its minimum. NaN for "paper".
     n_iter_ : int
         Iterations done.
     history_ : list of dict
@@ -141,6 +163,7 @@ class CoCompleter(BaseEstimator):
         max_rank: int | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
+        polish: bool = False,
         threshold: float = 0.5,
         random_state: Any = None,
         verbose: int = 0,
@@ -155,6 +178,7 @@ class CoCompleter(BaseEstimator):
         self.max_rank = max_rank
         self.tol = tol
         self.max_iter = max_iter
+        self.polish = polish
         self.threshold = threshold
         self.random_state = random_state
         self.verbose = verbose
@@ -210,8 +234,11 @@ class CoCompleter(BaseEstimator):
         observed.check_fittable()
         units = Standardization.of(observed, center=self.center, scale=self.scale)
         objective = self._objective(units.apply(observed), units)
-        solution = self._solve(objective, progress)
-        self._keep(observed, units, objective, solution)
+        solver = self._choose_solver(objective)
+        solution = self._solve(solver, objective, progress)
+        polished = polish(objective, solution) if self.polish else None
+        self._keep(observed, units, objective, solution, polished)
+        self.solver_ = solver
         return self
 
     def complete(self, X: Any, y: Any = None) -> Completion:
@@ -268,9 +295,6 @@ class CoCompleter(BaseEstimator):
         if self.solver not in SOLVERS:
             msg = f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {self.solver!r}"
             raise InputError(msg)
-        if self.solver in ("factored", "primal-dual"):
-            msg = f"solver={self.solver!r} is not available yet; use solver='paper'"
-            raise InputError(msg)
         if self.max_iter is not None and (not isinstance(self.max_iter, int) or self.max_iter < 1):
             msg = f"max_iter must be None or a whole number of at least 1, got {self.max_iter!r}"
             raise InputError(msg)
@@ -279,39 +303,103 @@ class CoCompleter(BaseEstimator):
             raise InputError(msg)
 
     def _objective(self, observed: Observations, units: Standardization) -> Objective:
-        residual_penalty = 0.0 if self.residual_penalty == "auto" else float(self.residual_penalty)
-        weight = 0.5 if self.feature_weight == "auto" else float(self.feature_weight)
-        offsets = np.concatenate((np.zeros_like(units.center), units.log_odds))
-        if self.rank_penalty != "auto":
-            return Objective(observed, float(self.rank_penalty), residual_penalty, weight, offsets)
-        trial = Objective(observed, 0.0, residual_penalty, weight, offsets)
-        return Objective(observed, 0.15 * trial.rank_penalty_max, residual_penalty, weight, offsets)
-
-    def _solve(self, objective: Objective, progress: Progress | None) -> Solution:
-        options = dict(self.solver_options or {})
-        if self.solver == "auto":
-            # A constant step of 1/L is the largest with a guarantee of descent where λ2 = 0.
-            options = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | options
-        unknown = sorted(options.keys() - {"step", "decay", "floor"})
-        if unknown:
-            msg = f"solver_options has {unknown}, but solver={self.solver!r} takes only step, decay and floor"
-            raise InputError(msg)
-        return solve_subgradient(
-            objective,
-            max_iter=300 if self.max_iter is None else self.max_iter,
-            progress=progress,
-            **options,
+        # Algorithm 1 knows no offsets of its own: it gets fixed ones.
+        free = self.center and self.solver != "paper"
+        if free:
+            observed = observed.without_one_sided_labels()
+        objective = Objective(
+            observed,
+            0.0 if self.rank_penalty == "auto" else float(self.rank_penalty),
+            0.0 if self.residual_penalty == "auto" else float(self.residual_penalty),
+            0.5 if self.feature_weight == "auto" else float(self.feature_weight),
+            np.concatenate((np.zeros_like(units.center), units.log_odds)),
+            free,
         )
+        if self.rank_penalty == "auto":
+            return replace(objective, rank_penalty=AUTO_SHARE * objective.rank_penalty_max)
+        return objective
+
+    def _choose_solver(self, objective: Objective) -> str:
+        """Name the solver for this regime, and say why."""
+        if self.solver != "auto":
+            if self.solver == "factored" and objective.regime == "between":
+                msg = (
+                    f"solver='factored' needs residual_penalty 0 or at least rank_penalty "
+                    f"({objective.rank_penalty:g}), got {objective.residual_penalty:g}; "
+                    "use solver='primal-dual' or 'auto'"
+                )
+                raise InputError(msg)
+            return str(self.solver)
+        solver, why = {
+            "smooth": ("factored", "residual_penalty is 0"),
+            "interpolation": ("factored", "residual_penalty >= rank_penalty: features are met exactly"),
+            "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
+        }[objective.regime]
+        if objective.rank_penalty == 0:
+            solver, why = "primal-dual", "rank_penalty is 0, so factors have no penalty to balance them"
+        self._say(f"solver {solver!r}: {why}; {objective.shape[0]} x {objective.shape[1]} cells")
+        return solver
+
+    def _solve(self, solver: str, objective: Objective, progress: Progress | None) -> Solution:
+        report = self._reporter(progress)
+        limit: dict[str, Any] = {} if self.max_iter is None else {"max_iter": self.max_iter}
+        options = dict(self.solver_options or {})
+        allowed = ("step", "decay", "floor") if solver == "paper" else ()
+        unknown = sorted(options.keys() - set(allowed))
+        if unknown:
+            takes = ", ".join(allowed) or "none"
+            msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
+            raise InputError(msg)
+        if solver == "paper":
+            return solve_subgradient(objective, progress=report, **limit, **options)
+        if solver == "factored":
+            solution = solve_factored(
+                objective, tol=self.tol, max_rank=self.max_rank, progress=report, **limit
+            )
+        else:
+            solution = solve_primal_dual(objective, tol=self.tol, progress=report, **limit)
+        self._say(
+            f"objective {solution.objective:.6g}, gap {solution.duality_gap:.2g}, rank {solution.M.rank} "
+            f"after {solution.n_iter} iterations"
+        )
+        if not solution.converged:
+            capped = self.max_rank is not None and solution.M.rank >= self.max_rank
+            cure = "raise max_rank" if capped else "raise max_iter or tol"
+            msg = (
+                f"the duality gap is {solution.duality_gap:.2g} after {solution.n_iter} iterations of "
+                f"solver={solver!r}, above tol={self.tol:g}; {cure}, or use the answer as it is: its "
+                "objective is at most that share above the minimum"
+            )
+            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+        return solution
+
+    def _reporter(self, progress: Progress | None) -> Progress | None:
+        if self.verbose < 2:
+            return progress
+
+        def report(record: Record) -> None:
+            logger.info(", ".join(f"{name} {value:.6g}" for name, value in record.items()))
+            if progress is not None:
+                progress(record)
+
+        return report
+
+    def _say(self, text: str) -> None:
+        if self.verbose >= 1:
+            logger.info(text)
 
     def _keep(
         self,
         observed: Observations,
         units: Standardization,
         objective: Objective,
-        solution: Solution,
+        certified: Solution,
+        polished: Solution | None,
     ) -> None:
-        """Copy the solution into fitted attributes."""
+        """Copy the solution into fitted attributes; the certificate is that of the fit before polishing."""
+        solution = certified if polished is None else polished
         self._solution = solution
+        self.polished_ = polished is not None
         self._units = units
         self._trained_on = _fingerprint(observed)
         self.n_features_in_ = observed.n_features
@@ -328,11 +416,11 @@ class CoCompleter(BaseEstimator):
         self.singular_values_ = solution.M.s
         self.components_ = solution.M.Vt
         self.offsets_ = np.concatenate((units.undo(solution.offsets[:d]), solution.offsets[d:]))
-        self.objective_ = solution.objective
-        self.duality_gap_ = solution.duality_gap
-        self.n_iter_ = solution.n_iter
-        self.history_: list[Record] = solution.history
-        self.converged_ = solution.converged
+        self.objective_ = certified.objective
+        self.duality_gap_ = certified.duality_gap
+        self.n_iter_ = certified.n_iter
+        self.history_: list[Record] = certified.history
+        self.converged_ = certified.converged
         self.rank_penalty_ = objective.rank_penalty
         self.residual_penalty_ = objective.residual_penalty
         self.feature_weight_ = objective.feature_weight

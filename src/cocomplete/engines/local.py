@@ -63,6 +63,7 @@ class LocalEngine:
         self.bounds = cells.blocks()
         self.n, self.m = cells.shape
         self.dtype = cells.x_value.dtype
+        self.empty_rows = np.diff(cells.x_start + cells.y_start) == 0
         self.dense = cells.x_value.size + cells.y_value.size > DENSE * self.n * self.m
 
     @cached_property

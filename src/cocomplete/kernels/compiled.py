@@ -2,8 +2,8 @@
 
 Conventions shared by all: ``bounds`` (n_blocks + 1) cuts the rows into blocks that run in parallel;
 features and labels come as two CSR patterns (``x_start``, ``x_column`` and ``y_start``, ``y_column``,
-label columns counted after the features); U (n × k) and V (m × k) are the factors, and the model's value in a cell is
-t_ij = u_i · v_j. Offsets are a column of V whose partner in U is all ones.
+label columns counted after the features); U (n × k) and V (m × k) are the factors, and the model's value
+in a cell is t_ij = u_i · v_j. Offsets are a column of V whose partner in U is all ones.
 """
 
 import math

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.observations import Observations
@@ -72,6 +72,20 @@ class Objective:
         """Lipschitz constant of the smooth part's gradient: max(2w, 1/4)."""
         has_labels = bool(self.observed.Y_known.any())
         return max(2 * self.feature_weight, 0.25 if has_labels else 0.0)
+
+    @cached_property
+    def offsets_alone(self) -> FloatArray:
+        """Best offsets where M = 0 and λ2 = 0: observed means and log-odds, if they are free."""
+        if not self.free_offsets:
+            return self.offsets
+        data, d = self.observed, self.observed.n_features
+        best = self.offsets.astype(self.dtype, copy=True)
+        for table, known, part in ((data.X, data.X_known, best[:d]), (data.Y, data.Y_known, best[d:])):
+            count = known.sum(axis=0)
+            seen = count > 0
+            mean = np.nansum(table, axis=0)[seen] / count[seen]
+            part[seen] = mean if table is data.X else logit(mean)
+        return best
 
     def residual(self, T: FloatArray) -> FloatArray:
         """P_ΩX(X̂ − X), shape (n_samples, n_features), zero off Ω_X."""
@@ -136,7 +150,8 @@ class Objective:
         -----
         M = 0 is optimal when a subgradient of the rest at 0 has spectral norm at most λ1. With λ2 = 0 there
         is one, and λ_max is exact. With λ2 > 0 and observed features of full column rank it is unique
-        too; otherwise the one of smallest norm is taken and λ_max is an upper bound.
+        too; otherwise the one of smallest norm is taken and λ_max is an upper bound. With λ2 > 0 and free
+        offsets it is an estimate, taken at the offsets that are best for λ2 = 0.
         """
-        start = np.broadcast_to(self.offsets, self.shape)
+        start = np.broadcast_to(self.offsets_alone, self.shape)
         return spectral_norm(self.loss(start)[1])

@@ -12,7 +12,6 @@ the path. Where λ2 ≥ λ1 the observed features are constraints, met by an aug
 from time import perf_counter
 
 import numpy as np
-from scipy.special import logit
 
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.local import LocalEngine, Slopes
@@ -28,6 +27,10 @@ from cocomplete.spectral import LowRank, SparseSpectrum
 SHAVING_PAYS = 20.0
 """A better dual point is worth its price once the gap is within this factor of the tolerance."""
 
+ROW_DECREMENT = 1e-5
+"""A row is not worth a Newton step that gains less."""
+
+LOW_SHARE, HIGH_SHARE = 0.01, 0.5
 SMALL = 20_000
 """Below this many cells the search runs in double precision: it costs nothing there."""
 
@@ -89,22 +92,14 @@ class _Run:
     def solve(
         self, start: Solution | None, max_iter: int, monitor: Monitor | None, progress: Progress | None
     ) -> Solution:
+        """Run to the tolerance, the end of the gains or the last iteration."""
         zero = self._zero()
         if zero is not None:
             return zero
         function = self.function
-        W = self._first(start)
-        function.row_step(W, 1e-5)
-        point, region = function.evaluate(W), TrustRegion()
         history: list[Record] = []
-        for iteration in range(1, max_iter + 1):
-            for _ in range(2):
-                point, predicted = newton_step(function, point, region, cg_steps=15 if iteration <= 2 else 30)
-                if predicted < 1e-3 * self.tol * abs(point.value):
-                    break
-            W, s = function.balance(point.W, drop=2e-7 * abs(point.value) / max(function.ridge, 1e-300))
-            slopes = function.value(W)[1]
-            value, gap, spectrum = self._certify(W, s, slopes)
+
+        def note(iteration: int, value: float, s: FloatArray, gap: float, W: FloatArray) -> None:
             record: Record = {
                 "iteration": iteration,
                 "objective": value,
@@ -113,21 +108,40 @@ class _Run:
                 "duality_gap": gap,
             }
             if monitor is not None:
-                record |= monitor(function.low_rank(W))
+                record |= monitor(function.low_rank(W), function.offsets(W))
             history.append(record)
             if progress is not None:
                 progress(record)
-            if gap <= self.tol or iteration == max_iter:
+
+        W = self._first(start)
+        W, s = function.balance(W)
+        slopes = function.value(W)[1]
+        note(0, self._objective_value(s, slopes), s, np.inf, W)
+        function.row_step(W, ROW_DECREMENT)
+        point, region = function.evaluate(W), TrustRegion()
+        for iteration in range(1, max_iter + 1):
+            for _ in range(2):
+                point, predicted = newton_step(function, point, region, cg_steps=15 if iteration <= 2 else 30)
+                exhausted = predicted < 1e-3 * self.tol * abs(point.value)
+                if exhausted:
+                    break
+            W, s = function.balance(point.W, drop=2e-7 * abs(point.value) / function.ridge)
+            slopes = function.value(W)[1]
+            value, gap, spectrum = self._certify(W, s, slopes)
+            note(iteration, value, s, gap, W)
+            if gap <= self.tol or iteration == max_iter or (exhausted and len(s) >= self.max_rank):
                 break
             if function.interpolates:
                 function.multiplier = slopes.gx
+                if iteration > 1:
+                    self._adapt_rho(value - self.highest, slopes)
             W, grown = self._grow(W, s, slopes, spectrum)
             if grown:
                 region.radius = None
-                function.row_step(W, 1e-5)
+                function.row_step(W, ROW_DECREMENT)
                 W, _ = function.balance(W)
             point = function.evaluate(W)
-        return self._finish(W, slopes, history)
+        return self._finish(W, s, slopes, history)
 
     # -- start ---------------------------------------------------------------------------------------
 
@@ -136,7 +150,7 @@ class _Run:
         if self.function.interpolates:
             return None
         cells, m = self.engine.cells, self.engine.m
-        offsets = self._offsets_alone() if self.objective.free_offsets else self.objective.offsets
+        offsets = self.objective.offsets_alone
         U, V = (np.empty((rows, 0), self.engine.dtype) for rows in (self.engine.n, m))
         W = self.function.pack(U, V, offsets)
         slopes = self.function.value(W)[1]
@@ -156,19 +170,6 @@ class _Run:
         }
         M = LowRank.zero(self.objective.shape, self.engine.dtype)
         return Solution(M, offsets, value, gap, 0, converged=gap <= self.tol, history=[record])
-
-    def _offsets_alone(self) -> FloatArray:
-        """Best offsets where M = 0: observed means and observed log-odds."""
-        cells, m = self.engine.cells, self.engine.m
-        offsets = self.objective.offsets.astype(self.engine.dtype, copy=True)
-        for column, value, link in (
-            (cells.x_column, cells.x_value, None),
-            (cells.y_column, cells.y_value, logit),
-        ):
-            count = np.bincount(column, minlength=m)
-            mean = np.bincount(column, value, m)[count > 0] / count[count > 0]
-            offsets[count > 0] = mean if link is None else link(mean)
-        return offsets
 
     def _first(self, start: Solution | None) -> FloatArray:
         function = self.function
@@ -190,11 +191,20 @@ class _Run:
         return W
 
     def _set_rho(self, factor: float) -> None:
-        """Set the constraints' weight so that a residual of a thousandth of the data is about as dear as λ1."""
+        """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
         cells = self.engine.cells
         side = np.sqrt(min(self.engine.n, cells.n_features))
         length = max(float(np.linalg.norm(cells.x_value)), 1e-300)
         self.function.rho = factor * 600 * self.function.ridge * side / length
+
+    def _adapt_rho(self, gap: float, slopes: Slopes) -> None:
+        """Balance the constraints against the rest: neither should make up all of the gap."""
+        side = min(self.engine.n, self.engine.cells.n_features)
+        share = self.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
+        if share < LOW_SHARE:
+            self.function.rho /= 3
+        elif share > HIGH_SHARE:
+            self.function.rho *= 3
 
     # -- certificate ---------------------------------------------------------------------------------
 
@@ -202,11 +212,8 @@ class _Run:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
         function, cells = self.function, self.engine.cells
         spectrum = SparseSpectrum(*cells.matrices(slopes.gx, slopes.gy))
-        value = slopes.label_cost + self.objective.feature_weight * slopes.squares
-        value += self.objective.rank_penalty * float(s.sum(dtype=np.float64))
         self._raise_bound(W, slopes.gx, slopes.gy, spectrum)
-        if function.interpolates:
-            value += self.objective.residual_penalty * self._residual_norm(slopes, value)
+        value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)
         if self.tol < gap <= SHAVING_PAYS * self.tol:
             gx, gy = shaved(cells, slopes.gx, slopes.gy, spectrum, function.ridge)
@@ -222,14 +229,22 @@ class _Run:
         bound = lower_bound(self.objective, self.engine.cells, point, offsets, spectrum=spectrum)
         self.highest = max(self.highest, bound)
 
-    def _residual_norm(self, slopes: Slopes, rest: float) -> float:
-        """Trace norm of the residual: its bound √d‖·‖_F where that is tight enough, else exact."""
-        bound = float(np.sqrt(min(self.engine.n, self.engine.cells.n_features) * slopes.squares))
-        if self.objective.residual_penalty * bound <= max(0.2 * (rest - self.highest), 0.0):
-            return bound
-        residual = (slopes.gx - self.function.multiplier) / self.function.rho
-        left, right = self.engine.cells.matrices(residual, slopes.gy)
-        return min(bound, SparseSpectrum(left, right[:, :0]).trace_norm())
+    def _objective_value(self, s: FloatArray, slopes: Slopes, *, exact: bool = False) -> float:
+        """F from singular values and slopes.
+
+        The residual's trace norm is replaced by its bound √d‖·‖_F where that hardly matters for the gap.
+        """
+        value = slopes.label_cost + self.objective.feature_weight * slopes.squares
+        value += self.objective.rank_penalty * float(s.sum(dtype=np.float64))
+        if not self.function.interpolates:
+            return value
+        norm = float(np.sqrt(min(self.engine.n, self.engine.cells.n_features) * slopes.squares))
+        negligible = self.objective.residual_penalty * norm <= 0.2 * (value - self.highest)
+        if exact or not negligible:
+            residual = (slopes.gx - self.function.multiplier) / self.function.rho
+            left, right = self.engine.cells.matrices(residual, slopes.gy)
+            norm = min(norm, SparseSpectrum(left, right[:, :0]).trace_norm())
+        return value + self.objective.residual_penalty * norm
 
     # -- rank ----------------------------------------------------------------------------------------
 
@@ -276,21 +291,17 @@ class _Run:
 
     # -- end -----------------------------------------------------------------------------------------
 
-    def _finish(self, W: FloatArray, slopes: Slopes, history: list[Record]) -> Solution:
-        last = history[-1]
-        if self.function.interpolates:
-            # Bounds were enough on the way; the answer's own objective is reported exactly.
-            value = slopes.label_cost + self.objective.feature_weight * slopes.squares
-            value += self.objective.rank_penalty * self.function.low_rank(W).trace_norm
-            value += self.objective.residual_penalty * self._residual_norm(slopes, -np.inf)
-            last |= {"objective": value, "duality_gap": relative_gap(value, self.highest)}
+    def _finish(self, W: FloatArray, s: FloatArray, slopes: Slopes, history: list[Record]) -> Solution:
+        value = self._objective_value(s, slopes, exact=True)
+        gap = relative_gap(value, self.highest)
+        history[-1] |= {"objective": value, "duality_gap": gap}
         return Solution(
             self.function.low_rank(W),
             self.function.offsets(W),
-            last["objective"],
-            last["duality_gap"],
-            last["iteration"],
-            converged=last["duality_gap"] <= self.tol,
+            value,
+            gap,
+            history[-1]["iteration"],
+            converged=gap <= self.tol,
             history=history,
             multiplier=self.function.multiplier if self.function.interpolates else None,
         )

@@ -1,7 +1,8 @@
 """The objective as a function of two factors: M = U Vᵀ, λ1‖M‖_* = λ1/2 min(‖U‖² + ‖V‖²).
 
 Features enter with weight ρ/2 per squared error and, where they must be met exactly (λ2 ≥ λ1), with a
-multiplier per observed cell: the augmented Lagrangian. The factors are stacked as :mod:`cocomplete.engines.local` describes.
+multiplier per observed cell: the augmented Lagrangian. The factors are stacked as
+:mod:`cocomplete.engines.local` describes.
 """
 
 from dataclasses import dataclass
@@ -126,6 +127,8 @@ class FactoredObjective:
         if self.objective.free_offsets:
             mean = U.mean(axis=0)
             offsets, U = offsets + V @ mean, U - mean
+            # A row with nothing observed has nothing but its offsets.
+            U[self.engine.empty_rows] = 0
         low_rank = factor_svd(U, V)
         tail = np.cumsum(low_rank.s[::-1])[::-1]
         k = int(np.count_nonzero(tail > drop))
@@ -141,6 +144,6 @@ def factor_svd(U: FloatArray, V: FloatArray) -> LowRank:
     """SVD of U Vᵀ through two thin QR factorisations; singular values at rounding level are left out."""
     Qu, Ru = np.linalg.qr(U)
     Qv, Rv = np.linalg.qr(V)
-    left, s, right = np.linalg.svd(Ru @ Rv.T)
+    left, s, right = np.linalg.svd(Ru @ Rv.T, full_matrices=False)
     keep = s > (s[0] if s.size else 0) * max(len(U), len(V)) * np.finfo(s.dtype).eps
     return LowRank(Qu @ left[:, keep], s[keep], (right[keep] @ Qv.T))

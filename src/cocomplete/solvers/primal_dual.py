@@ -75,7 +75,7 @@ def solve_primal_dual(
             "duality_gap": gap,
         }
         if monitor is not None:
-            record |= monitor(state.M)
+            record |= monitor(state.M, state.offsets)
         history.append(record)
         if progress is not None:
             progress(record)

@@ -10,8 +10,8 @@ from cocomplete.spectral import LowRank
 Record = dict[str, Any]
 """One iteration: at least ``iteration``, ``objective`` and ``seconds``, plus what the monitor adds."""
 
-Monitor = Callable[[LowRank], dict[str, float]]
-"""Called with every iterate; what it returns is added to the iteration's record (errors against a truth)."""
+Monitor = Callable[[LowRank, FloatArray], dict[str, float]]
+"""Called with M and the offsets; what it returns (errors against a truth) is added to the record."""
 
 Progress = Callable[[Record], None]
 """Called with every finished record, for people who watch."""

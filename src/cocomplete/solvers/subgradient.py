@@ -72,7 +72,7 @@ def solve_subgradient(
             "step": eta,
         }
         if monitor is not None:
-            record |= monitor(M)
+            record |= monitor(M, objective.offsets)
         history.append(record)
         if progress is not None:
             progress(record)

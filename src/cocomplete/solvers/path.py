@@ -1,0 +1,52 @@
+"""The path of answers for falling λ1, each starting from the one before."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cocomplete.problem.objective import Objective
+from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.solution import Solution
+
+
+def rank_penalties(objective: Objective, count: int = 20, smallest: float = 0.01) -> list[float]:
+    """Values of λ1 from λ_max down to ``smallest``·λ_max, evenly spaced on a log scale."""
+    return [float(value) for value in objective.rank_penalty_max * np.geomspace(1, smallest, count)]
+
+
+def solve_path(
+    objective: Objective,
+    penalties: Sequence[float],
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 60,
+    max_rank: int | None = None,
+) -> Iterator[tuple[Objective, Solution]]:
+    """Solve for one λ1 after the other, warm.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its λ1 is replaced; where λ2 ≥ λ1 the features stay constraints along the whole path.
+    penalties : sequence of float
+        λ1 values, falling.
+    tol, max_iter, max_rank
+        As for :func:`cocomplete.solvers.factored.solve_factored`.
+
+    Yields
+    ------
+    objective, solution
+        One pair per value, as soon as it is there; stop asking when you have seen enough.
+    """
+    interpolates = objective.regime == "interpolation"
+    previous: Solution | None = None
+    for index, penalty in enumerate(penalties):
+        if previous is not None and previous.multiplier is not None:
+            # Multipliers are as long as λ1 allows, so they follow it.
+            factor = penalty / penalties[index - 1]
+            previous = replace(previous, multiplier=previous.multiplier * factor)
+        residual_penalty = max(objective.residual_penalty, penalty) if interpolates else 0.0
+        at = replace(objective, rank_penalty=penalty, residual_penalty=residual_penalty)
+        previous = solve_factored(at, tol=tol, max_iter=max_iter, max_rank=max_rank, start=previous)
+        yield at, previous
