@@ -2,13 +2,13 @@
 
 Tall and wide matrices are decomposed through the smaller of their two Gram matrices, which costs about a
 quarter of a LAPACK SVD at the sizes of the paper. Squaring loses the small singular values, so each routine
-says which ones it needs and falls back to a true SVD where they would be wrong.
+says which ones it needs and falls back to a true SVD where they would be wrong. Everything goes through NumPy's
+own BLAS: SciPy brings a second one, and two pools of threads on the same cores slow each other down severalfold.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -83,7 +83,7 @@ def shrink(A: FloatArray, threshold: float) -> LowRank:
     """
     top = spectral_bound(A)
     if threshold <= np.sqrt(_safe_ratio(A)) * top:
-        U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
         keep = s > threshold
         return LowRank(U[:, keep], s[keep] - A.dtype.type(threshold), Vt[keep])
     tall = A.shape[0] >= A.shape[1]
@@ -119,7 +119,7 @@ def polar(A: FloatArray) -> tuple[FloatArray, float]:
     tall = A.shape[0] >= A.shape[1]
     values, vectors = np.linalg.eigh(_gram(A))
     if values[0] <= _safe_ratio(A) * values[-1]:
-        U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
         keep = s > s[0] * max(A.shape) * np.finfo(A.dtype).eps
         return U[:, keep] @ Vt[keep], float(s.sum())
     s = np.sqrt(values)
@@ -131,7 +131,7 @@ def trace_norm(A: FloatArray) -> float:
     """Sum of the singular values of a dense matrix."""
     if 0 in A.shape:
         return 0.0
-    return float(scipy.linalg.svdvals(A, check_finite=False).sum())
+    return float(np.linalg.svd(A, compute_uv=False).sum())
 
 
 def spectral_bound(A: FloatArray) -> float:
@@ -169,51 +169,73 @@ class SparseSpectrum:
     def __init__(self, left: sparse.csr_array, right: sparse.csr_array) -> None:
         self.left, self.right = left, right
         self.columns = left.shape[1] + right.shape[1]
-        self._gram: FloatArray | None = None
+        self._largest: float | None = None
+        self._single_gram: FloatArray | None = None
+        self._directions: tuple[float, FloatArray, FloatArray] | None = None
 
     def largest(self) -> float:
         """Spectral norm, never below the true one beyond rounding."""
-        if self.columns <= DENSE_GRAM:
-            top = float(np.linalg.eigvalsh(self._dense_gram())[-1])
-            return float(np.sqrt(max(top, 0.0)))
-        values, vectors = self._lanczos(1)
-        # A Ritz value errs downwards, by at most the size of its residual.
-        residual = np.linalg.norm(self._apply(vectors[:, 0]) - values[0] * vectors[:, 0])
-        return float(np.sqrt(max(values[0] + residual, 0.0)))
+        if self._largest is None:
+            self._largest = self._exact_norm() if self.columns <= DENSE_GRAM else self._lanczos_norm()
+        return self._largest
 
     def trace_norm(self) -> float:
         """Sum of the singular values; infinite if there are too many columns to know it exactly."""
         if self.columns > DENSE_GRAM:
             return float("inf")
-        return float(np.sqrt(np.maximum(np.linalg.eigvalsh(self._dense_gram()), 0)).sum())
+        return float(np.sqrt(np.maximum(np.linalg.eigvalsh(self._gram()), 0)).sum())
 
     def above(self, bound: float, most: int) -> tuple[FloatArray, FloatArray]:
         """Singular values above ``bound``, at most ``most`` of them, descending, and their right vectors.
+
+        They serve as directions, for which single precision does.
 
         Returns
         -------
         values : ndarray of shape (count,)
         vectors : ndarray of shape (columns, count)
         """
-        if self.columns <= DENSE_GRAM:
-            values, vectors = np.linalg.eigh(self._dense_gram())
-            values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
-        else:
-            values, vectors = self._lanczos(min(most, 50))
-        keep = values > bound**2
-        return np.sqrt(values[keep]), vectors[:, keep]
+        if self._directions is None or self._directions[0] > bound:
+            self._directions = (bound, *self._find(bound))
+        _, values, vectors = self._directions
+        count = min(int(np.count_nonzero(values > bound)), most)
+        return values[:count], vectors[:, :count]
 
-    def _dense_gram(self) -> FloatArray:
-        if self._gram is None:
-            gram = np.zeros((self.columns, self.columns), self.left.dtype)
-            # Panels small enough to stay in the cache, large enough for BLAS.
-            step = 256
-            for first in range(0, self.left.shape[0], step):
-                rows = slice(first, first + step)
-                panel = np.hstack((self.left[rows].toarray(), self.right[rows].toarray()))
-                gram += panel.T @ panel
-            self._gram = gram
-        return self._gram
+    def _find(self, bound: float) -> tuple[FloatArray, FloatArray]:
+        dtype = self.left.dtype
+        if self.columns <= DENSE_GRAM:
+            if self._single_gram is None:
+                self._single_gram = self._gram().astype(np.float32)
+            values, vectors = np.linalg.eigh(self._single_gram)
+            self._single_gram = None
+        else:
+            values, vectors = self._lanczos(50)
+            values, vectors = values[::-1], vectors[:, ::-1]
+        first = int(np.searchsorted(values, bound**2, side="right"))
+        return np.sqrt(values[first:][::-1]).astype(dtype), vectors[:, first:][:, ::-1].astype(dtype)
+
+    def _exact_norm(self) -> float:
+        gram = self._gram()
+        top = float(np.linalg.eigvalsh(gram)[-1])
+        # Directions may be asked for next, and single precision does for them.
+        self._single_gram = gram.astype(np.float32)
+        return float(np.sqrt(max(top, 0.0)))
+
+    def _gram(self) -> FloatArray:
+        """Gram matrix, summed over panels of rows that fit the cache."""
+        gram = np.zeros((self.columns, self.columns), self.left.dtype)
+        step = 256
+        for first in range(0, self.left.shape[0], step):
+            rows = slice(first, first + step)
+            panel = np.hstack((self.left[rows].toarray(), self.right[rows].toarray()))
+            gram += panel.T @ panel
+        return gram
+
+    def _lanczos_norm(self) -> float:
+        values, vectors = self._lanczos(1)
+        # A Ritz value errs downwards, by at most the size of its residual.
+        residual = np.linalg.norm(self._apply(vectors[:, 0]) - values[0] * vectors[:, 0])
+        return float(np.sqrt(max(values[0] + residual, 0.0)))
 
     def _apply(self, v: FloatArray) -> FloatArray:
         d = self.left.shape[1]

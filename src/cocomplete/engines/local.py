@@ -211,10 +211,12 @@ class Curvature:
     def __init__(self, engine: LocalEngine, W: FloatArray, slopes: Slopes, rho: float, dtype: type) -> None:
         self.engine = engine
         self.W: FloatArray = W.astype(dtype, copy=False)
+        # Panels convert slopes as they are spread; only the visit cell by cell wants copies.
+        dtype = engine.dtype.type if engine.dense else dtype
         self.gx: FloatArray = slopes.gx.astype(dtype, copy=False)
         self.gy: FloatArray = slopes.gy.astype(dtype, copy=False)
         self.hy: FloatArray = slopes.hy.astype(dtype, copy=False)
-        self.rho = dtype(rho)
+        self.rho = self.W.dtype.type(rho)
         self._buffer = engine._column_buffer(self.W)
 
     def diagonal(self) -> FloatArray:
@@ -260,7 +262,6 @@ class Curvature:
         """Multiply small dense panels of rows: more arithmetic, but BLAS does it."""
         cells, n, m = self.engine.cells, self.engine.n, self.engine.m
         U, V, dU, dV = self.W[:n], self.W[n:], P[:n], P[n:]
-        both = np.hstack((U, dU))
         right = np.vstack((V, dV))
         swapped = np.hstack((dV, V))
         out[n:] = 0
@@ -268,7 +269,7 @@ class Curvature:
         for first in range(0, n, PANEL):
             last = min(first + PANEL, n)
             panel = whole_panel[: last - first]
-            change = both[first:last] @ swapped.T
+            change = np.hstack((U[first:last], dU[first:last])) @ swapped.T
             pattern = (cells.x_start, cells.x_column, self.gx, self.rho, cells.y_start, cells.y_column)
             spread(first, last, *pattern, self.gy, self.hy, change, panel)
             np.matmul(panel, right, out=out[first:last])

@@ -11,7 +11,7 @@ the offsets are free, D is a bound only if the columns of G sum to zero. At the 
 the losses, so a solver's own gradient, brought back into the feasible set, is the natural candidate.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import entr
@@ -25,51 +25,52 @@ from cocomplete.spectral import SparseSpectrum
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
-    """A candidate G = [E + P(C), S] on Ω, as flat arrays in the order of the cells.
+    """A candidate G = [A, S] on Ω with A = E + P(C), as flat arrays in the order of the cells.
 
     Attributes
     ----------
-    squared : ndarray of shape (n_observed_features,)
-        E, answered by the squared loss.
-    normed : ndarray of shape (n_observed_features,)
-        P(C), answered by the residual's trace norm, or by the constraint that replaces it.
+    features : ndarray of shape (n_observed_features,)
+        A.
+    squared : ndarray of shape (n_observed_features,) or None
+        E, the part of A that the squared loss answers; None is 0: the residual's trace norm, or the
+        constraint in its place, answers all.
     labels : ndarray of shape (n_observed_labels,)
         S, with y + s in [0, 1].
     """
 
-    squared: FloatArray
-    normed: FloatArray
+    features: FloatArray
+    squared: FloatArray | None
     labels: FloatArray
 
-    def balanced(self, cells: Cells, *, squared: bool) -> "DualPoint":
+    def balanced(self, cells: Cells) -> "DualPoint":
         """Make every column sum to zero, as free offsets demand.
 
         Features lose their column's mean. In labels the heavier side (too many ones, or too many zeros)
         is scaled down, which keeps y + s between 0 and 1.
         """
         m = cells.shape[1]
-        A = self.squared + self.normed
         count = np.maximum(np.bincount(cells.x_column, minlength=m), 1)
-        mean = (np.bincount(cells.x_column, A, m) / count)[cells.x_column]
+        mean = (np.bincount(cells.x_column, self.features, m) / count)[cells.x_column]
         positive = np.bincount(cells.y_column, np.maximum(self.labels, 0), m)
         negative = np.bincount(cells.y_column, np.maximum(-self.labels, 0), m)
         lighter = np.minimum(positive, negative)
         up = np.divide(lighter, positive, out=np.zeros(m), where=positive > 0)
         down = np.divide(lighter, negative, out=np.zeros(m), where=negative > 0)
         share = np.where(self.labels > 0, up[cells.y_column], down[cells.y_column])
-        if squared:
-            return replace(self, squared=self.squared - mean, labels=self.labels * share)
-        return replace(self, normed=self.normed - mean, labels=self.labels * share)
+        squared = None if self.squared is None else self.squared - mean
+        return DualPoint(self.features - mean, squared, self.labels * share)
 
     def bound(self, cells: Cells, offsets: FloatArray, feature_weight: float, largest: float) -> float:
         """Best lower bound D(θG) over 0 ≤ θ ≤ ``largest``.
 
         D is concave in θ, so its slope at the right end tells whether to stay there or to bisect.
         """
-        A, m = self.squared + self.normed, cells.shape[1]
-        sums = np.bincount(cells.x_column, A, m) + np.bincount(cells.y_column, self.labels, m)
-        linear = float(sums @ offsets) - float(A @ cells.x_value)
-        square = float(self.squared @ self.squared)
+        linear = -float(self.features @ cells.x_value)
+        if offsets.any():
+            m = cells.shape[1]
+            sums = np.bincount(cells.x_column, self.features, m) + np.bincount(cells.y_column, self.labels, m)
+            linear += float(sums @ offsets)
+        square = 0.0 if self.squared is None else float(self.squared @ self.squared)
         quadratic = square / (4 * feature_weight) if square > 0 else 0.0
         y = cells.y_value
 
@@ -116,10 +117,10 @@ def lower_bound(
         Of the candidate, if the caller has it; used where no balancing changes the candidate.
     """
     if objective.free_offsets:
-        point = point.balanced(cells, squared=objective.regime != "interpolation")
+        point = point.balanced(cells)
         spectrum = None
     if spectrum is None:
-        spectrum = SparseSpectrum(*cells.matrices(point.squared + point.normed, point.labels))
+        spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels))
     top = spectrum.largest()
     largest = objective.rank_penalty / top if top > objective.rank_penalty else 1.0
     if residual_norm > objective.residual_penalty:
@@ -147,7 +148,11 @@ def shaved(
     bounds = cells.blocks()
     products(bounds, cells.x_start, cells.x_column, images, vectors, excess_x)
     products(bounds, cells.y_start, cells.y_column, images, vectors, excess_y)
-    return gx - excess_x / share, np.clip(gy - excess_y / share, -cells.y_value, 1 - cells.y_value)
+    excess_x /= -share
+    excess_x += gx
+    excess_y /= -share
+    excess_y += gy
+    return excess_x, np.clip(excess_y, -cells.y_value, 1 - cells.y_value, out=excess_y)
 
 
 def relative_gap(primal: float, dual: float) -> float:

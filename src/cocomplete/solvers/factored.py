@@ -115,17 +115,21 @@ class _Run:
 
         W = self._first(start)
         W, s = function.balance(W)
-        slopes = function.value(W)[1]
+        slopes: Slopes = function.value(W)[1]
         note(0, self._objective_value(s, slopes), s, np.inf, W)
         function.row_step(W, ROW_DECREMENT)
         point, region = function.evaluate(W), TrustRegion()
         for iteration in range(1, max_iter + 1):
             for _ in range(2):
                 point, predicted = newton_step(function, point, region, cg_steps=15 if iteration <= 2 else 30)
+                W = point.W
                 exhausted = predicted < 1e-3 * self.tol * abs(point.value)
                 if exhausted:
                     break
-            W, s = function.balance(point.W, drop=2e-7 * abs(point.value) / function.ridge)
+            drop = 2e-7 * abs(point.value) / function.ridge
+            # Each point holds arrays as large as the table: none is kept longer than it is needed.
+            del point, slopes
+            W, s = function.balance(W, drop)
             slopes = function.value(W)[1]
             value, gap, spectrum = self._certify(W, s, slopes)
             note(iteration, value, s, gap, W)
@@ -136,6 +140,7 @@ class _Run:
                 if iteration > 1:
                     self._adapt_rho(value - self.highest, slopes)
             W, grown = self._grow(W, s, slopes, spectrum)
+            del spectrum
             if grown:
                 region.radius = None
                 function.row_step(W, ROW_DECREMENT)
@@ -223,8 +228,7 @@ class _Run:
 
     def _raise_bound(self, W: FloatArray, gx: FloatArray, gy: FloatArray, spectrum: SparseSpectrum) -> None:
         """Try a dual matrix; the best lower bound so far stays."""
-        zero = np.zeros_like(gx)
-        point = DualPoint(zero, gx, gy) if self.function.interpolates else DualPoint(gx, zero, gy)
+        point = DualPoint(gx, None if self.function.interpolates else gx, gy)
         offsets = self.function.offsets(W)
         bound = lower_bound(self.objective, self.engine.cells, point, offsets, spectrum=spectrum)
         self.highest = max(self.highest, bound)

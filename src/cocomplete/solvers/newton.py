@@ -72,11 +72,11 @@ def _direction(function: FactoredObjective, point: Point, region: TrustRegion, c
     inverse = model.diagonal()
     inverse[:, 1:] += ridge
     np.reciprocal(inverse, out=inverse, where=inverse > 0)
-    r: FloatArray = -point.gradient.astype(dtype)
-    z = r * inverse
-    p = z.copy()
+    r: FloatArray = point.gradient.astype(dtype)
+    np.negative(r, out=r)
+    p = r * inverse
     D, Hp = np.zeros_like(r), np.empty_like(r)
-    rz = first = _dot(r, z)
+    rz = first = _dot(r, p)
     scale = np.sqrt(first)
     radius = 2 * scale if region.radius is None else min(region.radius, 5 * scale)
     length2 = dp = predicted = 0.0
@@ -101,8 +101,10 @@ def _direction(function: FactoredObjective, point: Point, region: TrustRegion, c
         predicted += 0.5 * a * rz
         length2 = new2
         D += dtype(a) * p
-        r -= dtype(a) * Hp
-        np.multiply(r, inverse, out=z)
+        Hp *= dtype(a)
+        r -= Hp
+        # Hp has served; its memory holds the preconditioned residual now.
+        z = np.multiply(r, inverse, out=Hp)
         fresh = _dot(r, z)
         if fresh <= FORCING**2 * first:
             break

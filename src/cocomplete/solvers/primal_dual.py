@@ -167,14 +167,15 @@ class _State:
         # y + s is a probability; rounding must not push it outside.
         y = data.Y[data.Y_known]
         S = np.clip(S, -y, 1 - y)
-        zero, residual_norm = np.zeros_like(A), 0.0
+        residual_norm = 0.0
         if objective.regime == "interpolation":
-            point = DualPoint(zero, A, S)
+            point = DualPoint(A, None, S)
         elif objective.regime == "smooth":
-            point = DualPoint(A, zero, S)
+            point = DualPoint(A, A, S)
         else:
             normed = -self.rho * self.V[data.X_known]
-            point = DualPoint(A - normed if objective.feature_weight > 0 else zero, normed, S)
+            weighs = objective.feature_weight > 0
+            point = DualPoint(A, A - normed, S) if weighs else DualPoint(normed, None, S)
             residual_norm = self.rho * spectral_norm(self.V)
 
         return lower_bound(objective, cells, point, self.offsets, residual_norm)
