@@ -1,12 +1,14 @@
 """Every singular value decomposition of the project.
 
 Tall and wide matrices are decomposed through the smaller of their two Gram matrices, which costs about a
-quarter of a LAPACK SVD at the sizes of the paper. Squaring loses the small singular values, so each routine
-says which ones it needs and falls back to a true SVD where they would be wrong. Everything goes through NumPy's
-own BLAS: SciPy brings a second one, and two pools of threads on the same cores slow each other down severalfold.
+quarter of a LAPACK SVD at the sizes of the paper. Squaring loses the small singular values, so each
+routine says which ones it needs and falls back to a true SVD where they would be wrong. Everything goes
+through NumPy's own BLAS: SciPy brings a second one, and two pools of threads on the same cores slow each
+other down severalfold.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -164,20 +166,29 @@ class SparseSpectrum:
     ----------
     left, right : scipy.sparse.csr_array
         Two matrices with the same rows, side by side.
+    floor : float, default=inf
+        Directions at or below this singular value will not be asked for; by default none will.
     """
 
-    def __init__(self, left: sparse.csr_array, right: sparse.csr_array) -> None:
-        self.left, self.right = left, right
+    def __init__(self, left: sparse.csr_array, right: sparse.csr_array, floor: float = float("inf")) -> None:
+        self.left, self.right, self.floor = left, right, floor
         self.columns = left.shape[1] + right.shape[1]
-        self._largest: float | None = None
-        self._single_gram: FloatArray | None = None
-        self._directions: tuple[float, FloatArray, FloatArray] | None = None
 
     def largest(self) -> float:
         """Spectral norm, never below the true one beyond rounding."""
-        if self._largest is None:
-            self._largest = self._exact_norm() if self.columns <= DENSE_GRAM else self._lanczos_norm()
-        return self._largest
+        return self._found[0]
+
+    def above(self, bound: float, most: int) -> tuple[FloatArray, FloatArray]:
+        """Singular values above ``bound``, at most ``most`` of them, descending, and their right vectors.
+
+        Returns
+        -------
+        values : ndarray of shape (count,)
+        vectors : ndarray of shape (columns, count)
+        """
+        _, values, vectors = self._found
+        count = min(int(np.count_nonzero(values > max(bound, self.floor))), most)
+        return values[:count], vectors[:, :count]
 
     def trace_norm(self) -> float:
         """Sum of the singular values; infinite if there are too many columns to know it exactly."""
@@ -185,41 +196,21 @@ class SparseSpectrum:
             return float("inf")
         return float(np.sqrt(np.maximum(np.linalg.eigvalsh(self._gram()), 0)).sum())
 
-    def above(self, bound: float, most: int) -> tuple[FloatArray, FloatArray]:
-        """Singular values above ``bound``, at most ``most`` of them, descending, and their right vectors.
-
-        They serve as directions, for which single precision does.
-
-        Returns
-        -------
-        values : ndarray of shape (count,)
-        vectors : ndarray of shape (columns, count)
-        """
-        if self._directions is None or self._directions[0] > bound:
-            self._directions = (bound, *self._find(bound))
-        _, values, vectors = self._directions
-        count = min(int(np.count_nonzero(values > bound)), most)
-        return values[:count], vectors[:, :count]
-
-    def _find(self, bound: float) -> tuple[FloatArray, FloatArray]:
-        dtype = self.left.dtype
-        if self.columns <= DENSE_GRAM:
-            if self._single_gram is None:
-                self._single_gram = self._gram().astype(np.float32)
-            values, vectors = np.linalg.eigh(self._single_gram)
-            self._single_gram = None
-        else:
-            values, vectors = self._lanczos(50)
-            values, vectors = values[::-1], vectors[:, ::-1]
-        first = int(np.searchsorted(values, bound**2, side="right"))
-        return np.sqrt(values[first:][::-1]).astype(dtype), vectors[:, first:][:, ::-1].astype(dtype)
-
-    def _exact_norm(self) -> float:
-        gram = self._gram()
-        top = float(np.linalg.eigvalsh(gram)[-1])
-        # Directions may be asked for next, and single precision does for them.
-        self._single_gram = gram.astype(np.float32)
-        return float(np.sqrt(max(top, 0.0)))
+    @cached_property
+    def _found(self) -> tuple[float, FloatArray, FloatArray]:
+        """Spectral norm, and the directions above the floor."""
+        nothing = np.empty(0, self.left.dtype), np.empty((self.columns, 0), self.left.dtype)
+        if self.columns == 0:
+            return 0.0, *nothing
+        if self.columns > DENSE_GRAM:
+            return self._lanczos_norm(), *(self._lanczos(50) if self.floor < np.inf else nothing)
+        if self.floor == np.inf:
+            return float(np.sqrt(max(float(np.linalg.eigvalsh(self._gram())[-1]), 0.0))), *nothing
+        squares, vectors = np.linalg.eigh(self._gram())
+        values = np.sqrt(np.maximum(squares, 0))
+        first = int(np.searchsorted(values, self.floor, side="right"))
+        # Copies, so that the vectors below the floor do not stay in memory behind a view.
+        return float(values[-1]), values[first:][::-1].copy(), vectors[:, first:][:, ::-1].copy()
 
     def _gram(self) -> FloatArray:
         """Gram matrix, summed over panels of rows that fit the cache."""
@@ -233,9 +224,10 @@ class SparseSpectrum:
 
     def _lanczos_norm(self) -> float:
         values, vectors = self._lanczos(1)
+        square = values[0] ** 2
         # A Ritz value errs downwards, by at most the size of its residual.
-        residual = np.linalg.norm(self._apply(vectors[:, 0]) - values[0] * vectors[:, 0])
-        return float(np.sqrt(max(values[0] + residual, 0.0)))
+        residual = np.linalg.norm(self._apply(vectors[:, 0]) - square * vectors[:, 0])
+        return float(np.sqrt(square + residual))
 
     def _apply(self, v: FloatArray) -> FloatArray:
         d = self.left.shape[1]
@@ -246,5 +238,5 @@ class SparseSpectrum:
         operator = LinearOperator((self.columns, self.columns), matvec=self._apply, dtype=self.left.dtype)
         # A fixed start vector makes the answer repeatable.
         start = np.random.default_rng(0).standard_normal(self.columns).astype(self.left.dtype)
-        values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=1e-6)
-        return values[::-1], vectors[:, ::-1]
+        squares, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=1e-6)
+        return np.sqrt(np.maximum(squares, 0))[::-1], vectors[:, ::-1]

@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-MAX_ITER = 300
-
 
 def complete(
     table: Annotated[str, typer.Argument(help="CSV or Parquet file; '-' reads CSV from standard input.")],
@@ -24,7 +22,7 @@ def complete(
         list[str] | None,
         typer.Option("--ignore", "-i", help="Columns to carry over untouched and not use; same patterns."),
     ] = None,
-    max_iter: Annotated[int, typer.Option(min=1, help="Number of iterations.")] = MAX_ITER,
+    tol: Annotated[float, typer.Option(min=0, help="Relative duality gap to reach.")] = 1e-3,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
     quiet: Annotated[
@@ -43,7 +41,7 @@ def complete(
 
     import numpy as np
 
-    from cocomplete.cli.console import plain_warnings, progress_bar, say
+    from cocomplete.cli.console import plain_warnings, progress_line, say
     from cocomplete.completer import CoCompleter
     from cocomplete.containers import Table
     from cocomplete.exceptions import InputError
@@ -60,9 +58,9 @@ def complete(
         raise InputError(msg)
     X = Table(to_numbers(frame, feature_names, table), tuple(feature_names))
     Y = Table(to_numbers(frame, label_names, table), tuple(label_names))
-    model = CoCompleter(max_iter=max_iter)
+    model = CoCompleter(tol=tol)
     try:
-        with plain_warnings(quiet=quiet), progress_bar(max_iter, quiet=quiet) as progress:
+        with plain_warnings(quiet=quiet), progress_line(quiet=quiet) as progress:
             done = model.fit(X, Y, progress=progress).complete(X, Y)
     except InputError as error:
         msg = f"{table}: {error}"
@@ -74,6 +72,7 @@ def complete(
     where = "standard output" if output == "-" else output
     say(
         f"filled {holes[0]} of {X.values.size} feature cells and {holes[1]} of {Y.values.size} label cells "
-        f"in {perf_counter() - started:.1f} s (rank {model.rank_}); written to {where}",
+        f"in {perf_counter() - started:.1f} s "
+        f"(rank {model.rank_}, gap {model.duality_gap_:.1g}); written to {where}",
         quiet=quiet,
     )

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -18,19 +18,17 @@ def say(text: str, *, quiet: bool = False) -> None:
 
 
 @contextmanager
-def progress_bar(total: int, *, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show iterations and the objective as they come; silent when nobody is at a terminal."""
-    columns = (
-        TextColumn("completing"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}  objective {task.fields[objective]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as bar:
-        task = bar.add_task("completing", total=total, objective="")
+def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Show the iteration and how far it is from done; silent when nobody is at a terminal."""
+    columns = (SpinnerColumn(), TextColumn("completing  {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as line:
+        task = line.add_task("starting", total=None)
 
         def advance(record: dict[str, Any]) -> None:
-            bar.update(task, completed=record["iteration"], objective=f"{record['objective']:.6g}")
+            text = f"iteration {record['iteration']}, objective {record['objective']:.6g}"
+            if record.get("duality_gap", float("inf")) < float("inf"):
+                text += f", gap {record['duality_gap']:.1g}"
+            line.update(task, description=text)
 
         yield advance
 

@@ -24,16 +24,15 @@ def demo(
     from rich.table import Table
 
     from cocomplete.baselines import MeanMode
-    from cocomplete.cli.complete import MAX_ITER
-    from cocomplete.cli.console import progress_bar
+    from cocomplete.cli.console import progress_line
     from cocomplete.completer import CoCompleter
     from cocomplete.datasets import make_clinic
     from cocomplete.metrics import hamming_error, standardized_rmse
 
     clinic = make_clinic(random_state=seed)
     names = [*clinic.feature_names, *clinic.label_names]
-    with progress_bar(MAX_ITER) as progress:
-        model = CoCompleter(max_iter=MAX_ITER).fit(clinic.X, clinic.Y, progress=progress)
+    with progress_line() as progress:
+        model = CoCompleter().fit(clinic.X, clinic.Y, progress=progress)
     done = model.complete(clinic.X, clinic.Y)
     plain = MeanMode().fit(clinic.X, clinic.Y).complete(clinic.X, clinic.Y)
 
@@ -73,7 +72,7 @@ def demo(
     _write(frames, output, force=force)
     screen = Console(highlight=False, soft_wrap=True)
     screen.print(table)
-    screen.print(f"{clinic.X.shape[0]} rows; rank {model.rank_}; no patient is real.")
+    screen.print(f"{clinic.X.shape[0]} rows; rank {model.rank_}, no patient is real.")
     screen.print(f"Completed table: {output / 'completed.csv'} (beside it incomplete.csv and truth.csv)")
 
 

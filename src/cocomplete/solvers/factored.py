@@ -42,6 +42,7 @@ def solve_factored(
     max_iter: int = 60,
     max_rank: int | None = None,
     start: Solution | None = None,
+    cells: Cells | None = None,
     monitor: Monitor | None = None,
     progress: Progress | None = None,
 ) -> Solution:
@@ -59,6 +60,8 @@ def solve_factored(
         Upper bound on the rank. Below the minimiser's rank, ``tol`` cannot be reached.
     start : Solution, optional
         An answer for a nearby objective on the same cells.
+    cells : Cells, optional
+        The observed cells, if the caller has them already.
     monitor, progress : callable, optional
         See :mod:`cocomplete.solvers.solution`.
 
@@ -67,20 +70,23 @@ def solve_factored(
     ValueError
         If 0 < λ2 < λ1: that regime needs the primal-dual solver.
     """
+    started = perf_counter()
     if objective.regime == "between":
         msg = "the factored solver needs residual_penalty = 0 or at least rank_penalty"
         raise ValueError(msg)
-    run = _Run(objective, tol, max_rank, perf_counter())
+    cells = Cells.of(objective.observed) if cells is None else cells
+    run = _Run(objective, cells, tol, max_rank, started)
     return run.solve(start, max_iter, monitor, progress)
 
 
 class _Run:
     """One solve: what is fixed, and the best bounds so far."""
 
-    def __init__(self, objective: Objective, tol: float, max_rank: int | None, started: float) -> None:
+    def __init__(
+        self, objective: Objective, cells: Cells, tol: float, max_rank: int | None, started: float
+    ) -> None:
         self.objective, self.tol, self.started = objective, tol, started
-        self.engine = LocalEngine(Cells.of(objective.observed))
-        cells = self.engine.cells
+        self.engine = LocalEngine(cells)
         careful = tol < 1e-5 or cells.x_value.size + cells.y_value.size < SMALL
         self.function = FactoredObjective(
             objective, self.engine, self.engine.dtype.type if careful else np.float32
@@ -116,19 +122,18 @@ class _Run:
         W = self._first(start)
         W, s = function.balance(W)
         slopes: Slopes = function.value(W)[1]
-        note(0, self._objective_value(s, slopes), s, np.inf, W)
+        warm = start is not None
+        if not warm:
+            note(0, self._objective_value(s, slopes), s, np.inf, W)
         function.row_step(W, ROW_DECREMENT)
-        point, region = function.evaluate(W), TrustRegion()
-        for iteration in range(1, max_iter + 1):
-            for _ in range(2):
-                point, predicted = newton_step(function, point, region, cg_steps=15 if iteration <= 2 else 30)
-                W = point.W
-                exhausted = predicted < 1e-3 * self.tol * abs(point.value)
-                if exhausted:
-                    break
-            drop = 2e-7 * abs(point.value) / function.ridge
-            # Each point holds arrays as large as the table: none is kept longer than it is needed.
-            del point, slopes
+        region = TrustRegion()
+        # A warm start is near the answer but for directions it lacks: it is certified, and grows, at once.
+        for iteration in range(0 if warm else 1, max_iter + 1):
+            # Slopes are as large as the table: none is kept longer than it is needed.
+            del slopes
+            drop, exhausted = 0.0, False
+            if iteration > 0:
+                W, drop, exhausted = self._descend(W, region, iteration)
             W, s = function.balance(W, drop)
             slopes = function.value(W)[1]
             value, gap, spectrum = self._certify(W, s, slopes)
@@ -145,8 +150,20 @@ class _Run:
                 region.radius = None
                 function.row_step(W, ROW_DECREMENT)
                 W, _ = function.balance(W)
-            point = function.evaluate(W)
         return self._finish(W, s, slopes, history)
+
+    def _descend(self, W: FloatArray, region: TrustRegion, iteration: int) -> tuple[FloatArray, float, bool]:
+        """Do two Newton steps; say which singular values are too small to keep, and if all is gained."""
+        point = self.function.evaluate(W)
+        for _ in range(2):
+            # Early directions only need to find the subspace.
+            cg_steps = 15 if iteration <= 2 else 30
+            point, predicted = newton_step(self.function, point, region, cg_steps=cg_steps)
+            W = point.W
+            exhausted = predicted < 1e-3 * self.tol * abs(point.value)
+            if exhausted:
+                break
+        return W, 2e-7 * abs(point.value) / self.function.ridge, exhausted
 
     # -- start ---------------------------------------------------------------------------------------
 
@@ -216,7 +233,7 @@ class _Run:
     def _certify(self, W: FloatArray, s: FloatArray, slopes: Slopes) -> tuple[float, float, SparseSpectrum]:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
         function, cells = self.function, self.engine.cells
-        spectrum = SparseSpectrum(*cells.matrices(slopes.gx, slopes.gy))
+        spectrum = SparseSpectrum(*cells.matrices(slopes.gx, slopes.gy), floor=function.ridge)
         self._raise_bound(W, slopes.gx, slopes.gy, spectrum)
         value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.solution import Solution
@@ -40,6 +41,7 @@ def solve_path(
         One pair per value, as soon as it is there; stop asking when you have seen enough.
     """
     interpolates = objective.regime == "interpolation"
+    cells = Cells.of(objective.observed)
     previous: Solution | None = None
     for index, penalty in enumerate(penalties):
         if previous is not None and previous.multiplier is not None:
@@ -48,5 +50,7 @@ def solve_path(
             previous = replace(previous, multiplier=previous.multiplier * factor)
         residual_penalty = max(objective.residual_penalty, penalty) if interpolates else 0.0
         at = replace(objective, rank_penalty=penalty, residual_penalty=residual_penalty)
-        previous = solve_factored(at, tol=tol, max_iter=max_iter, max_rank=max_rank, start=previous)
+        previous = solve_factored(
+            at, tol=tol, max_iter=max_iter, max_rank=max_rank, start=previous, cells=cells
+        )
         yield at, previous

@@ -1,0 +1,134 @@
+"""What the compiled kernels mean, in plain NumPy on dense matrices.
+
+Same names, same arguments, same results; used by the tests and by readers.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import expit
+
+
+def _rows(start):
+    """Row of every cell of a CSR pattern."""
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+
+
+def _dense(start, column, values, shape):
+    """Matrix with these values on the pattern and zero elsewhere."""
+    out = np.zeros(shape)
+    out[_rows(start), column] = values
+    return out
+
+
+def _add_by_block(bounds, matrix, U, out):
+    """Sum matrixᵀ U over the rows of each block."""
+    for block, (first, last) in enumerate(pairwise(bounds)):
+        out[block] = matrix[first:last].T @ U[first:last]
+
+
+def evaluate(
+    bounds, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
+):
+    """See :func:`cocomplete.kernels.compiled.evaluate`."""
+    T = U @ V.T
+    e = T[_rows(x_start), x_column] - x_value
+    z = T[_rows(y_start), y_column]
+    lam = multiplier if multiplier.size else np.zeros_like(e)
+    gx[:] = lam + rho * e
+    gy[:] = expit(z) - y_value
+    hy[:] = expit(z) * expit(-z)
+    if len(GU) == len(U):
+        G = _dense(x_start, x_column, gx, T.shape) + _dense(y_start, y_column, gy, T.shape)
+        GU[:] = G @ V
+        _add_by_block(bounds, G, U, GV)
+    cost = lam @ e + 0.5 * rho * (e @ e)
+    return np.array([cost, e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
+
+
+def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
+    """See :func:`cocomplete.kernels.compiled.curvature_product`."""
+    shape = (len(U), len(V))
+    G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
+    H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
+    change = H * (U @ dV.T + dU @ V.T)
+    HU[:] = change @ V + G @ dV
+    _add_by_block(bounds, change, U, HV)
+    extra = np.zeros_like(HV)
+    _add_by_block(bounds, G, dU, extra)
+    HV += extra
+
+
+def diagonal(bounds, x_start, x_column, rho, y_start, y_column, hy, U, V, HU, HV):
+    """See :func:`cocomplete.kernels.compiled.diagonal`."""
+    shape = (len(U), len(V))
+    H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
+    HU[:] = H @ V**2
+    _add_by_block(bounds, H, U**2, HV)
+
+
+def row_step(
+    bounds,
+    x_start,
+    x_column,
+    x_value,
+    multiplier,
+    rho,
+    y_start,
+    y_column,
+    y_value,
+    V,
+    column_base,
+    row_base,
+    ridge,
+    U,
+    newton_steps,
+    cg_steps,
+    decrement,
+):
+    """See :func:`cocomplete.kernels.compiled.row_step`; solves every Newton system exactly."""
+    for i in range(bounds[0], bounds[-1]):
+        x, y = slice(x_start[i], x_start[i + 1]), slice(y_start[i], y_start[i + 1])
+        Bx, By = V[x_column[x]], V[y_column[y]]
+        base_x, base_y = (column_base[column] + row_base[i] for column in (x_column[x], y_column[y]))
+        lam = multiplier[x] if multiplier.size else 0.0
+
+        def cost(u, x=x, y=y, Bx=Bx, By=By, base_x=base_x, base_y=base_y, lam=lam):
+            e, z = Bx @ u + base_x - x_value[x], By @ u + base_y
+            label = np.sum(np.logaddexp(0, z) - y_value[y] * z)
+            return np.sum(lam * e) + 0.5 * rho * (e @ e) + label + 0.5 * ridge @ u**2
+
+        for _ in range(newton_steps):
+            u = U[i].copy()
+            z = By @ u + base_y
+            g = (
+                ridge * u
+                + Bx.T @ (lam + rho * (Bx @ u + base_x - x_value[x]))
+                + By.T @ (expit(z) - y_value[y])
+            )
+            H = np.diag(ridge) + rho * Bx.T @ Bx + (By.T * (expit(z) * expit(-z))) @ By
+            D = -np.linalg.pinv(H) @ g
+            step = 1.0
+            while cost(u + step * D) > cost(u) + 1e-4 * step * (g @ D) and step > 1e-4:
+                step *= 0.4
+            U[i] = u + step * D
+
+
+def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, change, panel):
+    """See :func:`cocomplete.kernels.compiled.spread`."""
+    m = change.shape[1]
+    shape = (len(x_start) - 1, m)
+    G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
+    H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
+    panel[:, :m] = H[first:last] * change
+    panel[:, m:] = G[first:last]
+
+
+def clear(first, last, x_start, x_column, y_start, y_column, panel):
+    """See :func:`cocomplete.kernels.compiled.clear`."""
+    panel[:] = 0
+
+
+def products(bounds, start, column, U, V, out):
+    """See :func:`cocomplete.kernels.compiled.products`."""
+    out[:] = (U @ V.T)[_rows(start), column]

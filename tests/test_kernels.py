@@ -1,0 +1,165 @@
+"""Compiled kernels against their NumPy twins, on random patterns with empty rows and columns."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cocomplete.kernels import compiled, reference
+from cocomplete.problem.cells import Cells
+from cocomplete.problem.observations import Observations
+
+
+def table(seed, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    n, d, labels, k = (rng.integers(1, high) for high in (12, 8, 5, 6))
+    X, Y = rng.normal(size=(n, d)), (rng.random((n, labels)) < 0.5).astype(float)
+    X[rng.random(X.shape) < 0.5] = np.nan
+    Y[rng.random(Y.shape) < 0.5] = np.nan
+    cells = Cells.of(Observations(X.astype(dtype), Y.astype(dtype)))
+    U, dU = rng.normal(size=(2, n, k)).astype(dtype)
+    V, dV = rng.normal(size=(2, d + labels, k)).astype(dtype)
+    return rng, cells, U, V, dU, dV
+
+
+def pattern(cells):
+    return cells.x_start, cells.x_column, cells.y_start, cells.y_column
+
+
+def both(name, make_outputs, *arguments):
+    """Run a kernel and its twin on equal outputs; give both sets and both results."""
+    results = []
+    for module in (compiled, reference):
+        outputs = make_outputs()
+        results.append((getattr(module, name)(*arguments, *outputs), outputs))
+    return results
+
+
+def assert_same(results, rtol=1e-9):
+    (one, ours), (two, theirs) = results
+    if one is not None:
+        np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol)
+    for left, right in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(left, right, rtol=rtol, atol=rtol)
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_evaluate(seed, augmented):
+    rng, cells, U, V, _, _ = table(seed)
+    bounds = cells.blocks()
+    multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
+    shapes = (
+        cells.x_value.shape,
+        cells.y_value.shape,
+        cells.y_value.shape,
+        U.shape,
+        (len(bounds) - 1, *V.shape),
+    )
+    x = (cells.x_start, cells.x_column, cells.x_value, multiplier, 0.7)
+    y = (cells.y_start, cells.y_column, cells.y_value)
+    results = both("evaluate", lambda: [np.empty(shape) for shape in shapes], bounds, *x, *y, U, V)
+    assert_same(results)
+    # Without room for a gradient only the slopes are written.
+    small = (*shapes[:3], (0, 0), (0, 0, 0))
+    assert_same(both("evaluate", lambda: [np.empty(shape) for shape in small], bounds, *x, *y, U, V))
+
+
+@given(st.integers(0, 10_000))
+def test_curvature_product_and_diagonal(seed):
+    rng, cells, U, V, dU, dV = table(seed)
+    bounds = cells.blocks()
+    gx, gy = rng.normal(size=cells.x_value.size), rng.normal(size=cells.y_value.size)
+    hy = rng.random(gy.size)
+
+    def outputs():
+        return [np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))]
+
+    xs, xc, ys, yc = pattern(cells)
+    assert_same(both("curvature_product", outputs, bounds, xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV))
+    assert_same(both("diagonal", outputs, bounds, xs, xc, 0.7, ys, yc, hy, U, V))
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_row_step_reaches_the_same_minimum(seed, augmented):
+    rng, cells, U, V, _, _ = table(seed)
+    multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
+    base = rng.normal(size=len(V)), rng.normal(size=len(U))
+    answers = []
+    for module in (compiled, reference):
+        mine = U.copy()
+        module.row_step(
+            cells.blocks(),
+            cells.x_start,
+            cells.x_column,
+            cells.x_value,
+            multiplier,
+            0.7,
+            cells.y_start,
+            cells.y_column,
+            cells.y_value,
+            V,
+            *base,
+            np.full(V.shape[1], 0.3),
+            mine,
+            60,
+            60,
+            1e-22,
+        )
+        answers.append(mine)
+    np.testing.assert_allclose(*answers, atol=1e-6)
+
+
+@given(st.integers(0, 10_000))
+def test_panels_and_products(seed):
+    rng, cells, U, V, _, _ = table(seed)
+    n, m = cells.shape
+    xs, xc, ys, yc = pattern(cells)
+    gx, gy, hy = rng.normal(size=xc.size), rng.normal(size=yc.size), rng.random(yc.size)
+    first = n // 2
+    change = rng.normal(size=(n - first, m))
+    panels = []
+    for module in (compiled, reference):
+        panel = np.zeros((n - first, 2 * m))
+        module.spread(first, n, xs, xc, gx, 0.7, ys, yc, gy, hy, change, panel)
+        panels.append(panel.copy())
+        module.clear(first, n, xs, xc, ys, yc, panel)
+        assert not panel.any()
+    np.testing.assert_allclose(*panels)
+    assert_same(both("products", lambda: [np.empty(xc.size)], cells.blocks(), xs, xc, U, V))
+
+
+def test_gradient_and_curvature_are_derivatives_of_the_value():
+    rng, cells, U, V, dU, dV = table(8)
+    bounds = cells.blocks()
+    xs, xc, ys, yc = pattern(cells)
+    rho, multiplier = 0.7, rng.normal(size=cells.x_value.size)
+
+    def at(step):
+        A, B = U + step * dU, V + step * dV
+        gx, gy, hy = np.empty(xc.size), np.empty(yc.size), np.empty(yc.size)
+        GU, GV = np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))
+        arguments = (bounds, xs, xc, cells.x_value, multiplier, rho, ys, yc, cells.y_value, A, B)
+        sums = compiled.evaluate(*arguments, gx, gy, hy, GU, GV)
+        return sums[0] + sums[2], GU, GV.sum(axis=0), gx, gy, hy
+
+    h = 1e-5
+    up, here, down = at(h), at(0.0), at(-h)
+    slope = np.vdot(here[1], dU) + np.vdot(here[2], dV)
+    assert slope == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-6)
+    HU, HV = np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))
+    compiled.curvature_product(bounds, xs, xc, here[3], rho, ys, yc, here[4], here[5], U, V, dU, dV, HU, HV)
+    np.testing.assert_allclose(HU, (up[1] - down[1]) / (2 * h), atol=1e-6)
+    np.testing.assert_allclose(HV.sum(axis=0), (up[2] - down[2]) / (2 * h), atol=1e-6)
+
+
+def test_single_precision_comes_out_single():
+    _, cells, U, V, dU, dV = table(3, np.float32)
+    bounds = cells.blocks()
+    xs, xc, ys, yc = pattern(cells)
+    gx, gy, hy = (np.ones(size, np.float32) for size in (xc.size, yc.size, yc.size))
+    ours = [np.empty(U.shape, np.float32), np.empty((len(bounds) - 1, *V.shape), np.float32)]
+    theirs = [part.copy() for part in ours]
+    compiled.curvature_product(bounds, xs, xc, gx, np.float32(0.7), ys, yc, gy, hy, U, V, dU, dV, *ours)
+    reference.curvature_product(bounds, xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV, *theirs)
+    for left, right in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4)
