@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper clean
+.PHONY: demo test check bench-paper bench-solvers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -24,6 +24,9 @@ check: $(VENV)/.installed-dev
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py
+
+bench-solvers: $(VENV)/.installed
+	$(BIN)/python benchmarks/solvers.py
 
 clean:
 	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

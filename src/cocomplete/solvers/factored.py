@@ -9,7 +9,9 @@ With enough columns the factored problem has no bad local minimum, and the gap p
 the path. Where λ2 ≥ λ1 the observed features are constraints, met by an augmented Lagrangian.
 """
 
+from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +33,11 @@ ROW_DECREMENT = 1e-5
 """A row is not worth a Newton step that gains less."""
 
 LOW_SHARE, HIGH_SHARE = 0.01, 0.5
+"""The constraints' share of the gap outside of which their weight is changed."""
+
+FLOOR = 0.5
+"""Directions of the dual matrix are kept down to this share of λ1, for the next λ1 of a path."""
+
 SMALL = 20_000
 """Below this many cells the search runs in double precision: it costs nothing there."""
 
@@ -75,15 +82,43 @@ def solve_factored(
         msg = "the factored solver needs residual_penalty = 0 or at least rank_penalty"
         raise ValueError(msg)
     cells = Cells.of(objective.observed) if cells is None else cells
-    run = _Run(objective, cells, tol, max_rank, started)
+    run = FactoredRun(objective, cells, tol, max_rank, started=started)
     return run.solve(start, max_iter, monitor, progress)
 
 
-class _Run:
-    """One solve: what is fixed, and the best bounds so far."""
+class _End(NamedTuple):
+    """Where a solve ended: balanced factors, singular values, slopes, spectrum of the dual matrix."""
+
+    W: FloatArray
+    s: FloatArray
+    slopes: Slopes
+    spectrum: SparseSpectrum | None
+
+
+class FactoredRun:
+    """A solve, or a row of them for falling λ1 on the same cells.
+
+    Parameters
+    ----------
+    objective, cells, tol, max_rank
+        As for :func:`solve_factored`.
+    started : float
+        Clock reading that ``seconds`` in the history count from.
+    continues : bool, default=False
+        Whether :meth:`lower` and another solve may follow, so that the end of each is kept.
+    """
+
+    ended: _End | None
 
     def __init__(
-        self, objective: Objective, cells: Cells, tol: float, max_rank: int | None, started: float
+        self,
+        objective: Objective,
+        cells: Cells,
+        tol: float,
+        max_rank: int | None,
+        *,
+        started: float,
+        continues: bool = False,
     ) -> None:
         self.objective, self.tol, self.started = objective, tol, started
         self.engine = LocalEngine(cells)
@@ -94,14 +129,31 @@ class _Run:
         self.max_rank = min(objective.shape) if max_rank is None else min(max_rank, *objective.shape)
         self.highest = -np.inf
         self.growth = 10.0
+        self.spectrum: SparseSpectrum | None = None
+        self.continues, self.ended = continues, None
+
+    def lower(self, rank_penalty: float, residual_penalty: float) -> None:
+        """Turn to a smaller λ1; the next solve goes on from the end of the last."""
+        function = self.function
+        if function.interpolates:
+            # Multipliers are as long as λ1 allows, so they follow it.
+            function.multiplier = function.multiplier * (rank_penalty / function.ridge)
+        self.objective = replace(self.objective, rank_penalty=rank_penalty, residual_penalty=residual_penalty)
+        function.objective, function.ridge = self.objective, rank_penalty
+        self.highest, self.started = -np.inf, perf_counter()
 
     def solve(
-        self, start: Solution | None, max_iter: int, monitor: Monitor | None, progress: Progress | None
+        self,
+        start: Solution | None,
+        max_iter: int,
+        monitor: Monitor | None = None,
+        progress: Progress | None = None,
     ) -> Solution:
         """Run to the tolerance, the end of the gains or the last iteration."""
-        zero = self._zero()
-        if zero is not None:
-            return zero
+        if start is None and self.ended is None:
+            zero = self._zero()
+            if zero is not None:
+                return zero
         function = self.function
         history: list[Record] = []
 
@@ -119,12 +171,17 @@ class _Run:
             if progress is not None:
                 progress(record)
 
-        W = self._first(start)
-        W, s = function.balance(W)
-        slopes: Slopes = function.value(W)[1]
+        slopes: Slopes
         warm = start is not None
-        if not warm:
-            note(0, self._objective_value(s, slopes), s, np.inf, W)
+        if self.ended is not None:
+            # The directions to add are known from the last certificate.
+            W, _ = self._grow(*self.ended)
+            slopes, self.ended = self.ended.slopes, None
+        else:
+            W, s = function.balance(self._first(start))
+            slopes = function.value(W)[1]
+            if not warm:
+                note(0, self._objective_value(s, slopes), s, np.inf, W)
         function.row_step(W, ROW_DECREMENT)
         region = TrustRegion()
         # A warm start is near the answer but for directions it lacks: it is certified, and grows, at once.
@@ -136,7 +193,7 @@ class _Run:
                 W, drop, exhausted = self._descend(W, region, iteration)
             W, s = function.balance(W, drop)
             slopes = function.value(W)[1]
-            value, gap, spectrum = self._certify(W, s, slopes)
+            value, gap, self.spectrum = self._certify(W, s, slopes)
             note(iteration, value, s, gap, W)
             if gap <= self.tol or iteration == max_iter or (exhausted and len(s) >= self.max_rank):
                 break
@@ -144,12 +201,16 @@ class _Run:
                 function.multiplier = slopes.gx
                 if iteration > 1:
                     self._adapt_rho(value - self.highest, slopes)
-            W, grown = self._grow(W, s, slopes, spectrum)
-            del spectrum
+            W, grown = self._grow(W, s, slopes, self.spectrum)
+            # The spectrum holds on to the slopes.
+            self.spectrum = None
             if grown:
                 region.radius = None
                 function.row_step(W, ROW_DECREMENT)
                 W, _ = function.balance(W)
+        if self.continues:
+            self.ended = _End(W, s, slopes, self.spectrum)
+        self.spectrum = None
         return self._finish(W, s, slopes, history)
 
     def _descend(self, W: FloatArray, region: TrustRegion, iteration: int) -> tuple[FloatArray, float, bool]:
@@ -233,7 +294,7 @@ class _Run:
     def _certify(self, W: FloatArray, s: FloatArray, slopes: Slopes) -> tuple[float, float, SparseSpectrum]:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
         function, cells = self.function, self.engine.cells
-        spectrum = SparseSpectrum(*cells.matrices(slopes.gx, slopes.gy), floor=function.ridge)
+        spectrum = SparseSpectrum(*cells.matrices(slopes.gx, slopes.gy), floor=FLOOR * function.ridge)
         self._raise_bound(W, slopes.gx, slopes.gy, spectrum)
         value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)
@@ -270,12 +331,14 @@ class _Run:
     # -- rank ----------------------------------------------------------------------------------------
 
     def _grow(
-        self, W: FloatArray, s: FloatArray, slopes: Slopes, spectrum: SparseSpectrum
+        self, W: FloatArray, s: FloatArray, slopes: Slopes, spectrum: SparseSpectrum | None
     ) -> tuple[FloatArray, bool]:
         """Add the directions in which the dual matrix exceeds λ1, scaled by a search along all of them."""
         n, ridge, k = self.engine.n, self.function.ridge, len(s)
+        if spectrum is None or k >= self.max_rank:
+            return W, False
         top = spectrum.largest()
-        if top <= ridge * (1 + 0.3 * self.tol) or k >= self.max_rank:
+        if top <= ridge * (1 + 0.3 * self.tol):
             return W, False
         values, vectors = spectrum.above(ridge + 0.5 * (top - ridge), self.max_rank - k)
         # What lies in the span of the present V the row step can reach by itself.

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.factored import FactoredRun
 from cocomplete.solvers.solution import Solution
 
 
@@ -41,16 +42,14 @@ def solve_path(
         One pair per value, as soon as it is there; stop asking when you have seen enough.
     """
     interpolates = objective.regime == "interpolation"
-    cells = Cells.of(objective.observed)
-    previous: Solution | None = None
-    for index, penalty in enumerate(penalties):
-        if previous is not None and previous.multiplier is not None:
-            # Multipliers are as long as λ1 allows, so they follow it.
-            factor = penalty / penalties[index - 1]
-            previous = replace(previous, multiplier=previous.multiplier * factor)
+    run: FactoredRun | None = None
+    for penalty in penalties:
         residual_penalty = max(objective.residual_penalty, penalty) if interpolates else 0.0
-        at = replace(objective, rank_penalty=penalty, residual_penalty=residual_penalty)
-        previous = solve_factored(
-            at, tol=tol, max_iter=max_iter, max_rank=max_rank, start=previous, cells=cells
-        )
-        yield at, previous
+        if run is None:
+            first = replace(objective, rank_penalty=penalty, residual_penalty=residual_penalty)
+            cells = Cells.of(objective.observed)
+            run = FactoredRun(first, cells, tol, max_rank, started=perf_counter(), continues=True)
+        else:
+            run.lower(penalty, residual_penalty)
+        solution = run.solve(None, max_iter)
+        yield run.objective, solution
