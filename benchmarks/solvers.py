@@ -47,6 +47,7 @@ class Case:
         self.unit = min(timed(lambda: np.linalg.svd(whole, full_matrices=False))[0] for _ in range(3))
 
     def errors(self, solution: Solution) -> dict[str, float]:
+        """Errors against the truth, over all cells and over hidden labels."""
         T = solution.M.dense() + solution.offsets
         hidden = np.isnan(self.data.Y)
         return {
@@ -91,7 +92,8 @@ def row(
     seconds, solution = timed(lambda: solve_factored(case.objective, tol=tol))
     svds = seconds / case.unit
     errors = case.errors(solution)
-    text = f"{name}  λ1 {penalties[0]:g}  λ2 {penalties[1]:g}  gap ≤ {tol:g}: {svds:6.1f} SVD (allowed {allowed:g})"
+    text = f"{name}  λ1 {penalties[0]:g}  λ2 {penalties[1]:g}  gap ≤ {tol:g}: "
+    text += f"{svds:6.1f} SVD (allowed {allowed:g})"
     text += f" {verdict(holds=svds <= allowed and solution.converged)}"
     text += f"   rank {solution.M.rank}, X {errors['X']:.1e}, hidden Y {errors['hidden Y']:.4f}"
     if features is not None:
@@ -111,6 +113,12 @@ def figures() -> None:
     row("B", (1, 0), 1e-2, 15, None)
     row("C", (1, 0), 1e-2, 25, None)
     row("A", (2, 2), 1e-2, 5, None)
+    hidden = []
+    for seed in range(5):
+        case = Case("A", 2.0, 2.0, seed)
+        hidden.append(case.errors(solve_factored(case.objective, tol=1e-2))["hidden Y"])
+    text = f"A  λ1 2  λ2 2, seeds 0-4: hidden Y {np.mean(hidden):.4f} (allowed 0.039)"
+    print(text, verdict(holds=np.mean(hidden) <= 0.039))
 
 
 def growth_with_rows() -> None:
@@ -127,9 +135,8 @@ def growth_with_rows() -> None:
         solve()
         seconds.append(min(timed(solve)[0] for _ in range(3)))
     ratio = seconds[1] / seconds[0]
-    print(
-        f"n 10000 / n 5000, rank 10, 4 rounds: time ratio {ratio:.2f} (allowed 2.2) {verdict(holds=ratio <= 2.2)}"
-    )
+    text = f"n 10000 / n 5000, rank 10, 4 rounds: time ratio {ratio:.2f} (allowed 2.2)"
+    print(text, verdict(holds=ratio <= 2.2))
 
 
 def polished() -> None:
@@ -150,9 +157,8 @@ def path() -> None:
     cold = replace(case.objective, rank_penalty=penalties[-1])
     fit, _ = timed(lambda: solve_factored(cold))
     whole, _ = timed(lambda: list(solve_path(case.objective, penalties)))
-    print(
-        f"A, λ2 0, path of 20 values: {whole / fit:.2f} cold fits (allowed 4) {verdict(holds=whole <= 4 * fit)}"
-    )
+    text = f"A, λ2 0, path of 20 values: {whole / fit:.2f} cold fits (allowed 4)"
+    print(text, verdict(holds=whole <= 4 * fit))
 
 
 def memory() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from threadpoolctl import threadpool_limits
 
 import cocomplete
@@ -120,13 +120,14 @@ def test_an_empty_column_and_an_empty_row_get_offsets_alone():
     np.testing.assert_allclose(done.X[1], model.offsets_[:3])
     np.testing.assert_allclose(done.X[1], [2.0, 0.0, 10 / 3], rtol=0.01)
     np.testing.assert_allclose(done.Y_proba[:, 1], 0.5)
-    assert done.Y_proba[1, 0] == pytest.approx(2 / 3, abs=0.1)
+    assert done.Y_proba[1, 0] == pytest.approx(1 / (1 + np.exp(-model.offsets_[3])))
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"rank_penalty": -1}, r"rank_penalty must be 'auto' or a number .* got -1"),
+        ({"rank_penalty": 0}, r"rank_penalty must be above 0"),
         ({"feature_weight": "big"}, r"feature_weight must be .* got 'big'"),
         ({"residual_penalty": nan}, r"residual_penalty must be"),
         ({"solver": "magic"}, r"solver must be one of 'auto'.* got 'magic'"),
@@ -209,6 +210,73 @@ def test_shifting_and_scaling_a_feature_changes_only_its_units(shift, factor):
     moved = CoCompleter(max_iter=20).fit(other, data.Y).reconstruct()
     np.testing.assert_allclose(moved.X[:, 2], factor * plain.X[:, 2] + shift, rtol=1e-6, atol=1e-6 * factor)
     np.testing.assert_allclose(moved.Z, plain.Z, atol=1e-6)
+
+
+@given(st.floats(-1e3, 1e3))
+def test_adding_a_constant_to_a_feature_changes_only_its_offset(shift):
+    data = make_low_rank_multilabel(20, 5, 3, rank=2, observed=0.8, random_state=1)
+    other = data.X.copy()
+    other[:, 2] += shift
+    plain, moved = (CoCompleter(rank_penalty=2.0).fit(X, data.Y) for X in (data.X, other))
+    expected = plain.offsets_.copy()
+    expected[2] += shift
+    np.testing.assert_allclose(moved.offsets_, expected, atol=1e-6)
+    np.testing.assert_allclose(moved.singular_values_, plain.singular_values_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("residual_penalty", "solver"), [(0.0, "factored"), (5.0, "factored"), (0.5, "primal-dual")]
+)
+def test_auto_names_its_solver_and_says_why(table, caplog, residual_penalty, solver):
+    model = CoCompleter(rank_penalty=2.0, residual_penalty=residual_penalty, tol=1e-2, verbose=1)
+    with caplog.at_level("INFO", logger="cocomplete"):
+        model.fit(table.X, table.Y)
+    assert model.solver_ == solver
+    assert f"solver '{solver}': " in caplog.text
+    assert "residual_penalty" in caplog.text
+    assert "gap" in caplog.text
+
+
+def test_every_iteration_is_logged_on_request(table, caplog):
+    with caplog.at_level("INFO", logger="cocomplete"):
+        CoCompleter(verbose=2).fit(table.X, table.Y)
+    assert "iteration 1, objective" in caplog.text
+
+
+def test_not_converging_is_said_with_the_distance_and_the_cure(table):
+    with pytest.warns(
+        ConvergenceWarning, match=r"gap is .* after 1 iterations .* tol=1e-09; raise max_iter or tol"
+    ):
+        model = CoCompleter(tol=1e-9, max_iter=1).fit(table.X, table.Y)
+    assert not model.converged_
+    assert model.duality_gap_ > 1e-9
+    with pytest.warns(ConvergenceWarning, match="raise max_rank"):
+        model = CoCompleter(rank_penalty=0.5, max_rank=1).fit(table.X, table.Y)
+    assert model.rank_ == 1
+
+
+def test_polish_is_off_by_default_and_reported(table):
+    assert not CoCompleter().fit(table.X, table.Y).polished_
+    model = CoCompleter(
+        rank_penalty=1.0, residual_penalty=1.0, feature_weight=0.01, center=False, scale=False, polish=True
+    )
+    model.fit(table.X, table.Y)
+    assert model.polished_
+    assert model.rank_ == 2
+    assert model.converged_
+
+
+def test_factored_refuses_the_regime_in_between(table):
+    model = CoCompleter(rank_penalty=2.0, residual_penalty=0.5, solver="factored")
+    with pytest.raises(InputError, match=r"solver='factored' needs residual_penalty 0 or at least"):
+        model.fit(table.X, table.Y)
+
+
+@pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
+def test_every_solver_completes(table, solver):
+    done = complete(table.X, table.Y, solver=solver, rank_penalty=2.0, feature_weight=0.1, tol=1e-2)
+    assert np.isfinite(done.X).all()
+    assert np.isin(done.Y, (0, 1)).all()
 
 
 def test_public_names():

@@ -1,10 +1,20 @@
 """Every exact solver reaches CVXPY's minimum, in every regime, with and without free offsets."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 
+from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.metrics import hamming_error
+from cocomplete.problem.objective import Objective
+from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.path import rank_penalties, solve_path
+from cocomplete.solvers.polish import clear_rank, polish
 from cocomplete.solvers.primal_dual import solve_primal_dual
+from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum
 from strategies import cvxpy_minimum, tiny_objective
 
 REGIMES = {"smooth": 0.0, "between": 0.3, "interpolation": 0.9}
@@ -41,3 +51,116 @@ def test_the_gap_is_honest_far_from_the_minimum_too(solver, regime, free_offsets
     for iterations in (1, 2, 3, 10, 20):
         solution = SOLVERS[solver][0](objective, tol=1e-9, max_iter=iterations)
         assert solution.duality_gap >= (solution.objective - minimum) / solution.objective - 1e-7
+
+
+@pytest.mark.parametrize("free_offsets", [False, True])
+@pytest.mark.parametrize("regime", ["smooth", "interpolation"])
+@pytest.mark.parametrize("seed", range(3))
+def test_factored_and_primal_dual_agree_on_middling_tables(seed, regime, free_offsets):
+    data = make_low_rank_multilabel(60, 25, 10, rank=3, observed=0.5, random_state=seed)
+    X, Y = data.X + 0.5 * np.random.default_rng(seed).normal(size=data.X.shape), data.Y
+    observed = Observations(X, Y).without_one_sided_labels()
+    penalty = 6.0 if regime == "interpolation" else 0.0
+    objective = Objective(observed, 4.0, penalty, 0.2, np.zeros(35), free_offsets)
+    one = solve_factored(objective, tol=1e-5, max_iter=500)
+    two = solve_primal_dual(objective, tol=1e-5, max_iter=20_000)
+    assert one.converged
+    assert two.converged
+    assert one.objective == pytest.approx(two.objective, rel=2e-5)
+    if regime == "interpolation":
+        residual = objective.residual(one.M.dense() + one.offsets)
+        assert np.linalg.norm(residual) < 1e-3 * np.linalg.norm(np.nan_to_num(X))
+
+
+@pytest.mark.parametrize("free_offsets", [False, True])
+def test_at_and_above_the_largest_penalty_the_rank_is_zero_exactly(free_offsets):
+    data = make_low_rank_multilabel(80, 20, 8, rank=2, observed=0.5, random_state=0)
+    observed = Observations(data.X, data.Y).without_one_sided_labels()
+    objective = Objective(observed, 1.0, 0.0, 0.1, np.zeros(28), free_offsets)
+    top = objective.rank_penalty_max
+    for factor, rank in ((1.0 + 1e-8, 0), (3.0, 0), (0.97, 1)):
+        solution = solve_factored(replace(objective, rank_penalty=factor * top), tol=1e-5)
+        assert solution.M.rank == rank
+        assert solution.converged
+
+
+def test_single_precision_stays_single_and_converges_to_what_it_allows():
+    data = make_low_rank_multilabel(200, 60, 20, rank=3, observed=0.4, random_state=0)
+    answers = []
+    for dtype in (np.float32, np.float64):
+        observed = Observations(data.X.astype(dtype), data.Y.astype(dtype))
+        objective = Objective(observed, 1.0, 0.0, 0.01, np.zeros(80, dtype))
+        answers.append(solve_factored(objective, tol=1e-3))
+    single, double = answers
+    assert single.M.U.dtype == single.M.s.dtype == single.offsets.dtype == np.float32
+    assert single.converged
+    assert single.objective == pytest.approx(double.objective, rel=2e-3)
+
+
+def test_the_path_gives_what_cold_solves_give():
+    data = make_low_rank_multilabel(120, 40, 15, rank=3, observed=0.5, random_state=1)
+    objective = Objective(Observations(data.X, data.Y), 1.0, 0.0, 0.05, np.zeros(55))
+    penalties = rank_penalties(objective, 8, smallest=0.02)
+    assert penalties[0] == pytest.approx(objective.rank_penalty_max)
+    ranks = []
+    for penalty, (at, warm) in zip(penalties, solve_path(objective, penalties, tol=1e-4), strict=True):
+        assert at.rank_penalty == penalty
+        assert warm.converged
+        cold = solve_factored(at, tol=1e-4)
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
+        ranks.append(warm.M.rank)
+    assert ranks[0] == 0
+    assert ranks[-1] >= 3
+
+
+def test_the_path_keeps_features_as_constraints():
+    data = make_low_rank_multilabel(80, 30, 10, rank=2, observed=0.5, random_state=2)
+    objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.05, np.zeros(40))
+    for at, solution in solve_path(objective, [4.0, 2.0, 1.0, 0.5], tol=1e-3):
+        assert at.regime == "interpolation"
+        assert solution.converged
+        assert np.linalg.norm(at.residual(solution.M.dense())) < 0.01 * np.linalg.norm(np.nan_to_num(data.X))
+
+
+def test_a_warm_start_from_the_answer_is_already_there():
+    objective = tiny_objective(2)
+    answer = solve_factored(objective, tol=1e-6)
+    again = solve_factored(objective, tol=1e-5, start=answer)
+    assert again.n_iter == 0
+    assert again.converged
+
+
+def test_the_regime_in_between_is_refused_by_the_factored_solver():
+    with pytest.raises(ValueError, match="residual_penalty = 0 or at least rank_penalty"):
+        solve_factored(tiny_objective(0, residual_penalty=0.3))
+
+
+def test_polishing_needs_a_clear_gap_and_lowers_the_label_error():
+    data = make_low_rank_multilabel(400, 200, 50, rank=4, observed=0.3, random_state=0)
+    objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.01, np.zeros(250))
+    solution = solve_factored(objective, tol=1e-2)
+    refit = polish(objective, solution)
+    assert clear_rank(solution.M) == refit.M.rank == 4
+    assert np.isnan(refit.duality_gap)
+    # Over observed cells the plain fit is flattered: it follows their noise.
+    seen = ~np.isnan(data.Y)
+    errors = [
+        hamming_error(data.Y_true, each.M.dense()[:, 200:] > 0, observed=seen) for each in (solution, refit)
+    ]
+    assert errors[1] < errors[0]
+    flat = LowRank(np.eye(5), np.array([5.0, 4.0, 3.0, 2.0, 1.0]), np.eye(5))
+    assert clear_rank(flat) is None
+    assert polish(objective, replace(solution, M=LowRank(np.eye(2), np.ones(2), np.eye(2)))) is None
+
+
+def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum():
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((40, DENSE_GRAM + 100)) < 0.05, rng.normal(size=(40, DENSE_GRAM + 100)), 0)
+    left, right = sparse.csr_array(dense[:, :1000]), sparse.csr_array(dense[:, 1000:])
+    exact = np.linalg.svd(dense, compute_uv=False)
+    spectrum = SparseSpectrum(left, right, floor=0.0)
+    assert exact[0] - 1e-9 <= spectrum.largest() <= exact[0] * (1 + 1e-3)
+    values, vectors = spectrum.above((exact[4] + exact[5]) / 2, 40)
+    np.testing.assert_allclose(values, exact[:5], rtol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(dense @ vectors, axis=0), values, rtol=1e-5)
+    assert spectrum.trace_norm() == np.inf

@@ -89,7 +89,8 @@ class CoCompleter(BaseEstimator):
         matrices; "paper" is the paper's Algorithm 1, which stops short of the minimum. "auto" takes
         "factored" where it can and "primal-dual" otherwise.
     solver_options : dict, optional
-        Passed on to the solver; for "paper": ``step``, ``decay``, ``floor``.
+        Passed on to the solver; for "paper": ``step``, ``decay``, ``floor`` (by default a constant step at
+        which it descends; :meth:`from_paper` gives the paper's own).
     max_rank : int or None, default=None
         Upper bound on the rank, for "factored".
     tol : float, default=1e-3
@@ -292,6 +293,9 @@ class CoCompleter(BaseEstimator):
             ):
                 msg = f"{name} must be 'auto' or a number that is not negative, got {value!r}"
                 raise InputError(msg)
+            if name == "rank_penalty" and value == 0:
+                msg = "rank_penalty must be above 0, got 0: without it nothing determines the hidden cells"
+                raise InputError(msg)
         if self.solver not in SOLVERS:
             msg = f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {self.solver!r}"
             raise InputError(msg)
@@ -335,8 +339,6 @@ class CoCompleter(BaseEstimator):
             "interpolation": ("factored", "residual_penalty >= rank_penalty: features are met exactly"),
             "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
         }[objective.regime]
-        if objective.rank_penalty == 0:
-            solver, why = "primal-dual", "rank_penalty is 0, so factors have no penalty to balance them"
         self._say(f"solver {solver!r}: {why}; {objective.shape[0]} x {objective.shape[1]} cells")
         return solver
 
@@ -351,6 +353,9 @@ class CoCompleter(BaseEstimator):
             msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
             raise InputError(msg)
         if solver == "paper":
+            if "step" not in options:
+                # The paper's step suits its weights; for others 1/L is the longest that surely descends.
+                options = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | options
             return solve_subgradient(objective, progress=report, **limit, **options)
         if solver == "factored":
             solution = solve_factored(

@@ -16,7 +16,7 @@ from cocomplete.spectral import LowRank
 CLEAR_GAP = 5.0
 """A gap is clear when a singular value is this many times the next."""
 
-SHARE = 0.1
+SHARE = 0.2
 """The refit's λ1, as a share of the fit's."""
 
 
