@@ -74,10 +74,11 @@ class CoCompleter(BaseEstimator):
     ----------
     rank_penalty : "auto" or float, default="auto"
         λ1, weight of the trace norm of M = [X̂, Z]. "auto" takes 15 % of the smallest value at which the
-        answer would be M = 0.
+        answer would be M = 0 if λ2 were 0.
     residual_penalty : "auto" or float, default="auto"
         λ2, weight of the trace norm of the residual on observed features. "auto" is 0: with a value of λ1
-        or more the model passes through every observed feature, noise included.
+        or more the model passes through every observed feature, noise included (and larger values than
+        λ1 change nothing, so the exact solvers use λ1).
     feature_weight : "auto" or float, default="auto"
         w, weight of the squared error on observed features. "auto" is 1/2, the likelihood of unit noise.
     center : bool, default=True
@@ -320,7 +321,12 @@ class CoCompleter(BaseEstimator):
             free,
         )
         if self.rank_penalty == "auto":
-            return replace(objective, rank_penalty=AUTO_SHARE * objective.rank_penalty_max)
+            # λ2 is left aside here: a large one only says that features are to be met exactly.
+            top = replace(objective, residual_penalty=0.0).rank_penalty_max
+            objective = replace(objective, rank_penalty=AUTO_SHARE * top or 1.0)
+        if objective.regime == "interpolation" and self.solver != "paper":
+            # From λ1 on, every λ2 has the same minimiser; the smallest has the best-behaved objective.
+            objective = replace(objective, residual_penalty=objective.rank_penalty)
         return objective
 
     def _choose_solver(self, objective: Objective) -> str:

@@ -195,7 +195,7 @@ class FactoredRun:
             slopes = function.value(W)[1]
             value, gap, self.spectrum = self._certify(W, s, slopes)
             note(iteration, value, s, gap, W)
-            if gap <= self.tol or iteration == max_iter or (exhausted and len(s) >= self.max_rank):
+            if gap <= self.tol or iteration == max_iter or (exhausted and self._capped(len(s), slopes)):
                 break
             if function.interpolates:
                 function.multiplier = slopes.gx
@@ -277,17 +277,17 @@ class FactoredRun:
         """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
         cells = self.engine.cells
         side = np.sqrt(min(self.engine.n, cells.n_features))
-        length = max(float(np.linalg.norm(cells.x_value)), 1e-300)
-        self.function.rho = factor * 600 * self.function.ridge * side / length
+        length = float(np.linalg.norm(cells.x_value)) or 1.0
+        self.first_rho = self.function.rho = factor * 600 * self.function.ridge * side / length
 
     def _adapt_rho(self, gap: float, slopes: Slopes) -> None:
         """Balance the constraints against the rest: neither should make up all of the gap."""
         side = min(self.engine.n, self.engine.cells.n_features)
         share = self.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
         if share < LOW_SHARE:
-            self.function.rho /= 3
+            self.function.rho = max(self.function.rho / 3, 1e-3 * self.first_rho)
         elif share > HIGH_SHARE:
-            self.function.rho *= 3
+            self.function.rho = min(self.function.rho * 3, 1e3 * self.first_rho)
 
     # -- certificate ---------------------------------------------------------------------------------
 
@@ -372,6 +372,15 @@ class FactoredRun:
             best, grown, size = longer, candidate, 3 * size
         self.growth = size
         return grown, top > 1.01 * ridge
+
+    def _capped(self, rank: int, slopes: Slopes) -> bool:
+        """Tell whether the rank's bound is all that stands between this answer and the minimum."""
+        if rank < self.max_rank or self.max_rank == min(self.objective.shape):
+            return False
+        if not self.function.interpolates:
+            return True
+        values = self.engine.cells.x_value
+        return slopes.squares <= 1e-8 * float(values @ values)
 
     # -- end -----------------------------------------------------------------------------------------
 

@@ -123,8 +123,8 @@ class _State:
         T = np.where(known, np.hstack((np.nan_to_num(data.X), np.zeros_like(data.Y))), offsets)
         R, V = np.zeros((2, *data.X.shape), objective.dtype)
         # The first shrinkage threshold λ1/ρ is then about a typical singular value of what was observed.
-        size = np.sqrt(float(np.nansum(data.X**2)) + int(data.Y_known.sum()))
-        rho = float(objective.rank_penalty * np.sqrt(min(objective.shape)) / size) or objective.smoothness
+        size = np.sqrt(float(np.nansum(data.X**2)) + int(data.Y_known.sum())) or 1.0
+        rho = float(objective.rank_penalty * np.sqrt(min(objective.shape)) / size)
         M = LowRank.zero(objective.shape, objective.dtype)
         return cls(
             T.astype(objective.dtype), np.zeros(objective.shape, objective.dtype), R, V, M, offsets, rho
