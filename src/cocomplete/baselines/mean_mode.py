@@ -27,7 +27,7 @@ class MeanMode(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> done = MeanMode().fit([[1.0], [3.0], [np.nan]], [[1], [1], [None]]).complete([[np.nan]], [[None]])
+    >>> done = MeanMode().fit([[1.0], [3.0], [np.nan]], [[1], [1], [0]]).complete([[np.nan]], [[None]])
     >>> done.X, done.Y
     (array([[2.]]), array([[1.]]))
     """

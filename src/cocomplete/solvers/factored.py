@@ -26,6 +26,9 @@ from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
 from cocomplete.solvers.start import spectral_start
 from cocomplete.spectral import LowRank, SparseSpectrum
 
+NEARLY = 3.0
+"""Within this factor of the tolerance a round does one Newton step instead of two."""
+
 SHAVING_PAYS = 20.0
 """A better dual point is worth its price once the gap is within this factor of the tolerance."""
 
@@ -172,6 +175,7 @@ class FactoredRun:
                 progress(record)
 
         slopes: Slopes
+        gap = np.inf
         warm = start is not None
         if self.ended is not None:
             # The directions to add are known from the last certificate.
@@ -190,7 +194,9 @@ class FactoredRun:
             del slopes
             drop, exhausted = 0.0, False
             if iteration > 0:
-                W, drop, exhausted = self._descend(W, region, iteration)
+                # Close to the end a certificate is cheaper than a step that may not be needed.
+                steps = 1 if gap <= NEARLY * self.tol else 2
+                W, drop, exhausted = self._descend(W, region, iteration, steps)
             W, s = function.balance(W, drop)
             slopes = function.value(W)[1]
             value, gap, self.spectrum = self._certify(W, s, slopes)
@@ -213,10 +219,12 @@ class FactoredRun:
         self.spectrum = None
         return self._finish(W, s, slopes, history)
 
-    def _descend(self, W: FloatArray, region: TrustRegion, iteration: int) -> tuple[FloatArray, float, bool]:
-        """Do two Newton steps; say which singular values are too small to keep, and if all is gained."""
+    def _descend(
+        self, W: FloatArray, region: TrustRegion, iteration: int, steps: int
+    ) -> tuple[FloatArray, float, bool]:
+        """Do Newton steps; say which singular values are too small to keep, and if all is gained."""
         point = self.function.evaluate(W)
-        for _ in range(2):
+        for _ in range(steps):
             # Early directions only need to find the subspace.
             cg_steps = 15 if iteration <= 2 else 30
             point, predicted = newton_step(self.function, point, region, cg_steps=cg_steps)
