@@ -41,7 +41,7 @@ def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table):
     for name in before.columns:
         for old, new in zip(before[name], after[name], strict=True):
             assert new == old or old in (None, "NA", "?")
-    assert after["smoker"][2] in ("yes", "no", "No")
+    assert after["smoker"][2] in ("yes", "no")
     assert set(after["has_x"]) | set(after["has_y"]) <= {"0", "1"}
     assert np.isfinite(after.select("age", "weight").cast(pl.Float64).to_numpy()).all()
 
@@ -150,7 +150,7 @@ def test_an_empty_column_is_filled_with_a_warning(tmp_path):
     done = run("complete", file, "-l", "y")
     assert done.returncode == 0
     assert "warning: nothing is observed in feature column(s) 'b'" in done.stderr
-    assert float(done.stdout.splitlines()[1].split(",")[1]) == pytest.approx(0, abs=1e-12)
+    assert done.stdout.splitlines()[1].split(",")[1] == "0"
 
 
 def test_wrong_usage_is_2_and_help_and_version_are_0():

@@ -64,6 +64,8 @@ class LocalEngine:
         self.n, self.m = cells.shape
         self.dtype = cells.x_value.dtype
         self.empty_rows = np.diff(cells.x_start + cells.y_start) == 0
+        self.empty_columns = np.ones(self.m, bool)
+        self.empty_columns[cells.x_column] = self.empty_columns[cells.y_column] = False
         self.dense = cells.x_value.size + cells.y_value.size > DENSE * self.n * self.m
 
     @cached_property

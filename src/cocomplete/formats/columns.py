@@ -102,9 +102,9 @@ def fill(column: pl.Series, filled: FloatArray) -> pl.Series:
 
 def _words(text: pl.Series, filled: FloatArray) -> list[str]:
     """Use the words the column itself uses; an opposite that never occurs is spelt in lower case."""
-    seen = {
-        TRUTH_WORDS[word.lower()]: word for word in text.drop_nulls().unique(maintain_order=True).to_list()
-    }
+    words = text.drop_nulls().unique(maintain_order=True).to_list()
+    # The first spelling of each wins.
+    seen = {TRUTH_WORDS[word.lower()]: word for word in reversed(words)}
     pair = (
         ("false", "true")
         if any(word.lower() in ("true", "false") for word in seen.values())

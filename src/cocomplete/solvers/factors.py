@@ -127,17 +127,22 @@ class FactoredObjective:
         if self.objective.free_offsets:
             mean = U.mean(axis=0)
             offsets, U = offsets + V @ mean, U - mean
-            # A row with nothing observed has nothing but its offsets.
-            U[self.engine.empty_rows] = 0
         low_rank = factor_svd(U, V)
         tail = np.cumsum(low_rank.s[::-1])[::-1]
         k = int(np.count_nonzero(tail > drop))
         root = np.sqrt(low_rank.s[:k])
-        return self.pack(low_rank.U[:, :k] * root, low_rank.Vt[:k].T * root, offsets), low_rank.s[:k]
+        W = self.pack(low_rank.U[:, :k] * root, low_rank.Vt[:k].T * root, offsets)
+        # A row or column with nothing observed has nothing but its offsets, exactly.
+        W[:n][self.engine.empty_rows, 1:] = 0
+        W[n:][self.engine.empty_columns, 1:] = 0
+        return W, low_rank.s[:k]
 
     def low_rank(self, W: FloatArray) -> LowRank:
         """M as U diag(s) Vt with orthonormal factors."""
-        return factor_svd(W[: self.engine.n, 1:], W[self.engine.n :, 1:])
+        M = factor_svd(W[: self.engine.n, 1:], W[self.engine.n :, 1:])
+        M.U[self.engine.empty_rows] = 0
+        M.Vt[:, self.engine.empty_columns] = 0
+        return M
 
 
 def factor_svd(U: FloatArray, V: FloatArray) -> LowRank:
