@@ -19,18 +19,14 @@ from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import Standardization
-from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.choice import SOLVERS, choose, solve
 from cocomplete.solvers.polish import polish
-from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.solution import Progress, Record, Solution
-from cocomplete.solvers.subgradient import solve_subgradient
 
 logger = logging.getLogger("cocomplete")
 
 AUTO_SHARE = 0.15
 """rank_penalty="auto", as a share of the value that makes everything zero."""
-
-SOLVERS = ("auto", "factored", "primal-dual", "paper")
 
 
 class Completion(NamedTuple):
@@ -236,11 +232,9 @@ class CoCompleter(BaseEstimator):
         observed.check_fittable()
         units = Standardization.of(observed, center=self.center, scale=self.scale)
         objective = self._objective(units.apply(observed), units)
-        solver = self._choose_solver(objective)
-        solution = self._solve(solver, objective, progress)
+        solution = self._solve(objective, progress)
         polished = polish(objective, solution) if self.polish else None
         self._keep(observed, units, objective, solution, polished)
-        self.solver_ = solver
         return self
 
     def complete(self, X: Any, y: Any = None) -> Completion:
@@ -329,51 +323,24 @@ class CoCompleter(BaseEstimator):
             objective = replace(objective, residual_penalty=objective.rank_penalty)
         return objective
 
-    def _choose_solver(self, objective: Objective) -> str:
-        """Name the solver for this regime, and say why."""
-        if self.solver != "auto":
-            if self.solver == "factored" and objective.regime == "between":
-                msg = (
-                    f"solver='factored' needs residual_penalty 0 or at least rank_penalty "
-                    f"({objective.rank_penalty:g}), got {objective.residual_penalty:g}; "
-                    "use solver='primal-dual' or 'auto'"
-                )
-                raise InputError(msg)
-            return str(self.solver)
-        solver, why = {
-            "smooth": ("factored", "residual_penalty is 0"),
-            "interpolation": ("factored", "residual_penalty >= rank_penalty: features are met exactly"),
-            "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
-        }[objective.regime]
+    def _solve(self, objective: Objective, progress: Progress | None) -> Solution:
+        solver, why = choose(self.solver, objective)
+        self.solver_ = solver
         self._say(f"solver {solver!r}: {why}; {objective.shape[0]} x {objective.shape[1]} cells")
-        return solver
-
-    def _solve(self, solver: str, objective: Objective, progress: Progress | None) -> Solution:
-        report = self._reporter(progress)
-        limit: dict[str, Any] = {} if self.max_iter is None else {"max_iter": self.max_iter}
-        options = dict(self.solver_options or {})
-        allowed = ("step", "decay", "floor") if solver == "paper" else ()
-        unknown = sorted(options.keys() - set(allowed))
-        if unknown:
-            takes = ", ".join(allowed) or "none"
-            msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
-            raise InputError(msg)
-        if solver == "paper":
-            if "step" not in options:
-                # The paper's step suits its weights; for others 1/L is the longest that surely descends.
-                options = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | options
-            return solve_subgradient(objective, progress=report, **limit, **options)
-        if solver == "factored":
-            solution = solve_factored(
-                objective, tol=self.tol, max_rank=self.max_rank, progress=report, **limit
-            )
-        else:
-            solution = solve_primal_dual(objective, tol=self.tol, progress=report, **limit)
+        solution = solve(
+            solver,
+            objective,
+            tol=self.tol,
+            max_rank=self.max_rank,
+            max_iter=self.max_iter,
+            options=self.solver_options,
+            progress=self._reporter(progress),
+        )
         self._say(
             f"objective {solution.objective:.6g}, gap {solution.duality_gap:.2g}, rank {solution.M.rank} "
             f"after {solution.n_iter} iterations"
         )
-        if not solution.converged:
+        if solver != "paper" and not solution.converged:
             capped = self.max_rank is not None and solution.M.rank >= self.max_rank
             cure = "raise max_rank" if capped else "raise max_iter or tol"
             msg = (

@@ -1,0 +1,73 @@
+"""Which solver for which regime, and one way to call them all."""
+
+from typing import Any
+
+from cocomplete.exceptions import InputError
+from cocomplete.problem.objective import Objective
+from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.primal_dual import solve_primal_dual
+from cocomplete.solvers.solution import Progress, Solution
+from cocomplete.solvers.subgradient import solve_subgradient
+
+SOLVERS = ("auto", "factored", "primal-dual", "paper")
+
+OPTIONS = {"factored": (), "primal-dual": (), "paper": ("step", "decay", "floor")}
+"""What ``solver_options`` may hold."""
+
+
+def choose(solver: str, objective: Objective) -> tuple[str, str]:
+    """Name the solver for an objective, and say why.
+
+    Raises
+    ------
+    InputError
+        If the solver asked for cannot handle the regime.
+    """
+    if solver == "factored" and objective.regime == "between":
+        msg = (
+            f"solver='factored' needs residual_penalty 0 or at least rank_penalty "
+            f"({objective.rank_penalty:g}), got {objective.residual_penalty:g}; "
+            "use solver='primal-dual' or 'auto'"
+        )
+        raise InputError(msg)
+    if solver != "auto":
+        return solver, "as asked"
+    return {
+        "smooth": ("factored", "residual_penalty is 0"),
+        "interpolation": ("factored", "residual_penalty >= rank_penalty, so features are met exactly"),
+        "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
+    }[objective.regime]
+
+
+def solve(
+    solver: str,
+    objective: Objective,
+    *,
+    tol: float,
+    max_rank: int | None,
+    max_iter: int | None,
+    options: dict[str, Any] | None,
+    progress: Progress | None,
+) -> Solution:
+    """Call a solver by name with what it understands of these settings.
+
+    Raises
+    ------
+    InputError
+        If ``options`` holds something the solver does not take.
+    """
+    given = dict(options or {})
+    unknown = sorted(given.keys() - set(OPTIONS[solver]))
+    if unknown:
+        takes = ", ".join(OPTIONS[solver]) or "none"
+        msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
+        raise InputError(msg)
+    limit: dict[str, Any] = {} if max_iter is None else {"max_iter": max_iter}
+    if solver == "factored":
+        return solve_factored(objective, tol=tol, max_rank=max_rank, progress=progress, **limit)
+    if solver == "primal-dual":
+        return solve_primal_dual(objective, tol=tol, progress=progress, **limit)
+    if "step" not in given:
+        # The paper's step suits its weights; for others 1/L is the longest that surely descends.
+        given = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | given
+    return solve_subgradient(objective, progress=progress, **limit, **given)
