@@ -93,7 +93,7 @@ class CoCompleter(BaseEstimator):
     tol : float, default=1e-3
         Relative duality gap to reach; "paper" runs its iterations and does not look at it.
     max_iter : int or None, default=None
-        Most iterations: rounds of "factored" (60 if None), iterations of "primal-dual" (2000) or of "paper"
+        Most iterations: rounds of "factored" (100 if None), iterations of "primal-dual" (2000) or of "paper"
         (300).
     polish : bool, default=False
         If the singular values show a clear gap, refit at that rank with a small penalty. The certificate

@@ -49,7 +49,7 @@ def solve_factored(
     objective: Objective,
     *,
     tol: float = 1e-3,
-    max_iter: int = 60,
+    max_iter: int = 100,
     max_rank: int | None = None,
     start: Solution | None = None,
     cells: Cells | None = None,
@@ -64,7 +64,7 @@ def solve_factored(
         With λ2 = 0 or λ2 ≥ λ1.
     tol : float, default=1e-3
         Relative duality gap at which to stop.
-    max_iter : int, default=60
+    max_iter : int, default=100
         Most rounds of two Newton steps and one certificate.
     max_rank : int or None, default=None
         Upper bound on the rank. Below the minimiser's rank, ``tol`` cannot be reached.
@@ -211,7 +211,7 @@ class FactoredRun:
             # The spectrum holds on to the slopes.
             self.spectrum = None
             if grown:
-                region.radius = None
+                region.reset()
                 function.row_step(W, ROW_DECREMENT)
                 W, _ = function.balance(W)
         if self.continues:
@@ -225,8 +225,8 @@ class FactoredRun:
         """Do Newton steps; say which singular values are too small to keep, and if all is gained."""
         point = self.function.evaluate(W)
         for _ in range(steps):
-            # Early directions only need to find the subspace.
-            cg_steps = 15 if iteration <= 2 else 30
+            # Early directions only need to find the subspace; what is hard later needs better ones.
+            cg_steps = 15 if iteration <= 2 else 30 * (1 + iteration // 10)
             point, predicted = newton_step(self.function, point, region, cg_steps=cg_steps)
             W = point.W
             exhausted = predicted < 1e-3 * self.tol * abs(point.value)

@@ -18,9 +18,23 @@ FORCING = 0.1
 
 @dataclass
 class TrustRegion:
-    """How far the quadratic model is trusted, in the preconditioner's norm; None asks for a fresh start."""
+    """How far the quadratic model is trusted, in the preconditioner's norm.
+
+    Attributes
+    ----------
+    radius : float or None
+        None asks for a fresh start, after the factors have changed.
+    cap : float
+        The radius is at most this many gradient steps long. It opens while the model proves right: an
+        ill-conditioned problem needs long steps, a fresh one is better served by short ones.
+    """
 
     radius: float | None = None
+    cap: float = 5.0
+
+    def reset(self) -> None:
+        """Forget what was learnt about other factors."""
+        self.radius, self.cap = None, 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +70,10 @@ def newton_step(
         if gained > 1e-3 * step * found.predicted:
             if trial > 0:
                 region.radius = 1.5 * step * found.length
+                region.cap = max(region.cap / 2, 5.0)
             elif gained > 0.5 * found.predicted and found.at_boundary:
                 region.radius = 3 * found.length
+                region.cap *= 2
             return new, found.predicted
         step *= 0.3
     region.radius = 1.5 * step * found.length
@@ -78,7 +94,7 @@ def _direction(function: FactoredObjective, point: Point, region: TrustRegion, c
     D, Hp = np.zeros_like(r), np.empty_like(r)
     rz = first = _dot(r, p)
     scale = np.sqrt(first)
-    radius = 2 * scale if region.radius is None else min(region.radius, 5 * scale)
+    radius = 2 * scale if region.radius is None else min(region.radius, region.cap * scale)
     length2 = dp = predicted = 0.0
     pp = rz
     for _ in range(cg_steps):

@@ -22,7 +22,7 @@ def solve_path(
     penalties: Sequence[float],
     *,
     tol: float = 1e-3,
-    max_iter: int = 60,
+    max_iter: int = 100,
     max_rank: int | None = None,
 ) -> Iterator[tuple[Objective, Solution]]:
     """Solve for one λ1 after the other, warm.
