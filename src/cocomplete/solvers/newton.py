@@ -87,7 +87,11 @@ def _direction(function: FactoredObjective, point: Point, region: TrustRegion, c
     ridge = dtype(function.ridge)
     inverse = model.diagonal()
     inverse[:, 1:] += ridge
-    np.reciprocal(inverse, out=inverse, where=inverse > 0)
+    # What has no curvature to speak of (the offset of a saturated label) stays where it is.
+    flat = inverse < 1e3 * np.finfo(dtype).tiny
+    inverse[flat] = 1
+    np.reciprocal(inverse, out=inverse)
+    inverse[flat] = 0
     r: FloatArray = point.gradient.astype(dtype)
     np.negative(r, out=r)
     p = r * inverse
