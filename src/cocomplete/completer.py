@@ -294,8 +294,13 @@ class CoCompleter(BaseEstimator):
         if self.solver not in SOLVERS:
             msg = f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {self.solver!r}"
             raise InputError(msg)
-        if self.max_iter is not None and (not isinstance(self.max_iter, int) or self.max_iter < 1):
-            msg = f"max_iter must be None or a whole number of at least 1, got {self.max_iter!r}"
+        for name in ("max_iter", "max_rank"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int | np.integer) or value < 1):
+                msg = f"{name} must be None or a whole number of at least 1, got {value!r}"
+                raise InputError(msg)
+        if not isinstance(self.tol, int | float | np.number) or not 0 <= self.tol < np.inf:
+            msg = f"tol must be a number that is not negative, got {self.tol!r}"
             raise InputError(msg)
         if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
             msg = f"threshold must be a number between 0 and 1, got {self.threshold!r}"
