@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from cocomplete.containers import fill_like
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
 
@@ -37,6 +38,15 @@ def test_every_container_says_the_same(container):
     named = container.split()[0] in ("pandas", "polars", "arrow")
     assert observed.feature_names == (("a", "b") if named else None)
     assert (observed.n_samples, observed.n_features, observed.n_labels) == (3, 2, 2)
+
+
+def test_columns_may_be_numbered_rather_than_named():
+    frame = pd.DataFrame(EXPECTED)
+    observed = Observations.from_tables(frame, pd.DataFrame(EXPECTED_LABELS))
+    np.testing.assert_array_equal(observed.X, EXPECTED)
+    assert observed.label_names == ("0", "1")
+    filled = fill_like(frame, "X", np.full((3, 2), 9.0), observed.X_known)
+    pd.testing.assert_frame_equal(filled, frame.fillna(9.0))
 
 
 @pytest.mark.parametrize(

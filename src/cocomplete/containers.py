@@ -107,14 +107,14 @@ def as_frame(data: Any, argument: str) -> "nw.DataFrame[Any] | None":
 def _from_frame(frame: "nw.DataFrame[Any]", argument: str) -> Table:
     try:
         names = tuple(str(name) for name in frame.columns)
-        dtypes = [frame[name].dtype for name in frame.columns]
+        dtypes = [frame.get_column(name).dtype for name in frame.columns]
     except Exception as error:
         msg = f"{argument} cannot be read as a table: {error}"
         raise InputError(msg) from error
     single = bool(dtypes) and all(dtype == nw.Float32 for dtype in dtypes)
     values = np.empty((len(frame), len(names)), np.float32 if single else np.float64)
     for j, (name, dtype) in enumerate(zip(frame.columns, dtypes, strict=True)):
-        column = frame[name]
+        column = frame.get_column(name)
         if dtype.is_numeric() and dtype != nw.Decimal:
             values[:, j] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
         elif dtype == nw.Boolean:
@@ -166,7 +166,7 @@ def fill_like(data: Any, argument: str, filled: FloatArray, known: BoolArray) ->
         return whole
     renewed = []
     for j, name in enumerate(frame.columns):
-        column = frame[name]
+        column = frame.get_column(name)
         if known[:, j].all():
             continue
         single = column.dtype == nw.Float32
