@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn import metrics as reference
@@ -167,6 +167,7 @@ def test_with_holes_each_row_is_scikit_learn_s_on_its_known_cells(ours, theirs):
 
 
 @pytest.mark.parametrize("name", LABEL_METRICS)
+@settings(max_examples=25)
 @given(tables=tables_with_holes())
 def test_predictions_in_unknown_cells_never_matter(name, tables):
     Y, proba, other = tables
@@ -177,6 +178,7 @@ def test_predictions_in_unknown_cells_never_matter(name, tables):
 
 
 @pytest.mark.parametrize("name", LABEL_METRICS)
+@settings(max_examples=25)
 @given(tables=tables_with_holes())
 def test_a_mask_counts_the_same_cells_as_unknown_truth(name, tables):
     Y, proba, _ = tables
@@ -190,6 +192,7 @@ def test_a_mask_counts_the_same_cells_as_unknown_truth(name, tables):
 
 
 @pytest.mark.parametrize("name", LABEL_METRICS)
+@settings(max_examples=25)
 @given(tables=tables_with_holes(), data=st.data())
 def test_the_order_of_rows_and_columns_does_not_matter(name, tables, data):
     Y, proba, _ = tables
