@@ -184,5 +184,36 @@ def fill_like(data: Any, argument: str, filled: FloatArray, known: BoolArray) ->
     return nw.to_native(frame.with_columns(*renewed))
 
 
+def hide_cells(data: Any, argument: str, hidden: BoolArray) -> Any:
+    """Turn cells to unknown in a copy of the user's container.
+
+    Parameters
+    ----------
+    data : the user's container, as given to :func:`to_table`
+    argument : str
+        Its name in messages.
+    hidden : ndarray of bool, shape (n_rows, n_columns)
+        Cells to turn to unknown.
+
+    Returns
+    -------
+    The same kind of container, null or NaN in the hidden cells; a frame's column keeps its type where that
+    type has an unknown, and is the user's own where nothing is hidden. Nested lists and arrays of whole
+    numbers, truth values or objects come back as a float array.
+    """
+    frame = as_frame(data, argument)
+    if frame is None:
+        values = to_table(data, argument).values
+        return np.where(hidden, values.dtype.type(np.nan), values)
+    whole = frame.with_columns(
+        *(
+            nw.when(nw.new_series(name, ~hidden[:, j], backend=frame.implementation)).then(nw.col(name))
+            for j, name in enumerate(frame.columns)
+            if hidden[:, j].any()
+        )
+    )
+    return nw.to_native(whole)
+
+
 def _countable(dtype: Any) -> bool:
     return bool(dtype == nw.Boolean or dtype.is_integer())
