@@ -25,8 +25,8 @@ from cocomplete.metrics import (
 class MaskedScorer:
     """A metric of labels as scikit-learn's scorers are: called with an estimator, greater is better.
 
-    scikit-learn's ``make_scorer`` would do in its newest versions only; older ones refuse ``predict_proba``
-    of an estimator that is not a classifier, and a classifier's type refuses unknown labels.
+    ``make_scorer`` of scikit-learn 1.7, the oldest supported, refuses ``predict_proba`` of an estimator that
+    is not marked as a classifier, and one so marked cannot be cross-validated with unknown labels.
 
     Attributes
     ----------
