@@ -19,6 +19,9 @@ from cocomplete.metrics import hamming_error, relative_error, standardized_rmse
 
 nan = np.nan
 
+GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+"""Nothing to choose: what is tested is quick, and does not hang on which cells were hidden."""
+
 
 @pytest.fixture(scope="module")
 def table():
@@ -37,7 +40,7 @@ def test_observed_cells_come_back_bit_equal_and_no_hole_is_left(table):
 
 
 def test_holes_get_the_model_s_own_values(table):
-    model = CoCompleter(threshold=0.3).fit(table.X, table.Y)
+    model = CoCompleter(threshold=0.3, clip=False).fit(table.X, table.Y)
     done, own = model.complete(table.X, table.Y), model.reconstruct()
     holes = np.isnan(table.X)
     np.testing.assert_array_equal(done.X[holes], own.X[holes])
@@ -59,17 +62,11 @@ def test_fitted_attributes_agree_with_each_other(table):
 
 
 def test_the_function_is_the_class(table):
-    one = complete(table.X, table.Y, max_iter=50)
-    two = CoCompleter(max_iter=50).fit(table.X, table.Y).complete(table.X, table.Y)
+    one = complete(table.X, table.Y, **GIVEN)
+    two = CoCompleter(**GIVEN).fit(table.X, table.Y).complete(table.X, table.Y)
     for ours, theirs in zip(one[:3], two[:3], strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert complete(table.X).Y is None
-
-
-def test_new_rows_are_refused_in_one_sentence(table):
-    model = CoCompleter(max_iter=5).fit(table.X, table.Y)
-    with pytest.raises(InputError, match=r"only the rows the model was fitted on.*fit on all rows"):
-        model.complete(table.X[:5], table.Y[:5])
 
 
 def test_not_fitted():
@@ -136,7 +133,7 @@ def test_an_empty_column_and_an_empty_row_get_offsets_alone():
         ({"max_rank": 2.5}, r"max_rank must be None or a whole number"),
         ({"tol": -1}, r"tol must be a number that is not negative, got -1"),
         ({"tol": "tight"}, r"tol must be .* got 'tight'"),
-        ({"threshold": 2}, r"threshold must be a number between 0 and 1, got 2"),
+        ({"threshold": 2}, r"threshold must be a number between 0 and 1, .* got 2"),
         ({"solver_options": {"stepp": 1}}, r"solver_options has \['stepp'\]"),
     ],
 )
@@ -171,7 +168,7 @@ def test_errors_do_not_depend_on_the_number_of_threads():
 
 
 def test_pickle(table):
-    model = CoCompleter(max_iter=5).fit(table.X, table.Y)
+    model = CoCompleter().fit(table.X, table.Y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.reconstruct().X, model.reconstruct().X)
 
@@ -199,8 +196,8 @@ def test_order_of_rows_and_columns_does_not_matter(random):
     rows, features, labels = (np.array(order) for order in orders)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        plain = CoCompleter(max_iter=30).fit(data.X, data.Y).reconstruct()
-        mixed = CoCompleter(max_iter=30).fit(data.X[rows][:, features], data.Y[rows][:, labels]).reconstruct()
+        plain = CoCompleter(**GIVEN).fit(data.X, data.Y).reconstruct()
+        mixed = CoCompleter(**GIVEN).fit(data.X[rows][:, features], data.Y[rows][:, labels]).reconstruct()
     np.testing.assert_allclose(mixed.X, plain.X[rows][:, features], atol=1e-8)
     np.testing.assert_allclose(mixed.Z, plain.Z[rows][:, labels], atol=1e-8)
 
@@ -210,8 +207,8 @@ def test_shifting_and_scaling_a_feature_changes_only_its_units(shift, factor):
     data = make_low_rank_multilabel(20, 5, 3, rank=2, observed=0.8, random_state=1)
     other = data.X.copy()
     other[:, 2] = factor * other[:, 2] + shift
-    plain = CoCompleter(max_iter=20).fit(data.X, data.Y).reconstruct()
-    moved = CoCompleter(max_iter=20).fit(other, data.Y).reconstruct()
+    plain = CoCompleter(**GIVEN).fit(data.X, data.Y).reconstruct()
+    moved = CoCompleter(**GIVEN).fit(other, data.Y).reconstruct()
     np.testing.assert_allclose(moved.X[:, 2], factor * plain.X[:, 2] + shift, rtol=1e-6, atol=1e-6 * factor)
     np.testing.assert_allclose(moved.Z, plain.Z, atol=1e-6)
 
@@ -221,7 +218,7 @@ def test_adding_a_constant_to_a_feature_changes_only_its_offset(shift):
     data = make_low_rank_multilabel(20, 5, 3, rank=2, observed=0.8, random_state=1)
     other = data.X.copy()
     other[:, 2] += shift
-    plain, moved = (CoCompleter(rank_penalty=2.0).fit(X, data.Y) for X in (data.X, other))
+    plain, moved = (CoCompleter(**GIVEN).fit(X, data.Y) for X in (data.X, other))
     expected = plain.offsets_.copy()
     expected[2] += shift
     np.testing.assert_allclose(moved.offsets_, expected, atol=1e-6)
@@ -243,7 +240,7 @@ def test_auto_names_its_solver_and_says_why(table, caplog, residual_penalty, sol
 
 def test_every_iteration_is_logged_on_request(table, caplog):
     with caplog.at_level("INFO", logger="cocomplete"):
-        CoCompleter(verbose=2).fit(table.X, table.Y)
+        CoCompleter(verbose=2, **GIVEN).fit(table.X, table.Y)
     assert "iteration 1, objective" in caplog.text
 
 
@@ -251,16 +248,16 @@ def test_not_converging_is_said_with_the_distance_and_the_cure(table):
     with pytest.warns(
         ConvergenceWarning, match=r"gap is .* after 1 iterations .* tol=1e-09; raise max_iter or tol"
     ):
-        model = CoCompleter(tol=1e-9, max_iter=1).fit(table.X, table.Y)
+        model = CoCompleter(tol=1e-9, max_iter=1, **GIVEN).fit(table.X, table.Y)
     assert not model.converged_
     assert model.duality_gap_ > 1e-9
     with pytest.warns(ConvergenceWarning, match="raise max_rank"):
-        model = CoCompleter(rank_penalty=0.5, max_rank=1).fit(table.X, table.Y)
+        model = CoCompleter(**(GIVEN | {"rank_penalty": 0.5}), max_rank=1).fit(table.X, table.Y)
     assert model.rank_ == 1
 
 
 def test_polish_is_off_by_default_and_reported(table):
-    assert not CoCompleter().fit(table.X, table.Y).polished_
+    assert not CoCompleter(**GIVEN).fit(table.X, table.Y).polished_
     model = CoCompleter(
         rank_penalty=1.0, residual_penalty=1.0, feature_weight=0.01, center=False, scale=False, polish=True
     )
@@ -278,7 +275,7 @@ def test_factored_refuses_the_regime_in_between(table):
 
 @pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
 def test_every_solver_completes(table, solver):
-    done = complete(table.X, table.Y, solver=solver, rank_penalty=2.0, feature_weight=0.1, tol=1e-2)
+    done = complete(table.X, table.Y, solver=solver, **GIVEN, tol=1e-2)
     assert np.isfinite(done.X).all()
     assert np.isin(done.Y, (0, 1)).all()
 

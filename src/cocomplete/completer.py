@@ -1,86 +1,69 @@
 """CoCompleter: the scikit-learn shell around Observations → Objective → Solution."""
 
-import hashlib
 import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cocomplete.arrays import FloatArray
-from cocomplete.containers import fill_like
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.callbacks import CallbackSupportMixin, task_reporter, with_callbacks
+from cocomplete.completion import Completion, Reconstruction
+from cocomplete.containers import Table, column_label, fill_like, frame_like
 from cocomplete.exceptions import InputError
+from cocomplete.model import Model
+from cocomplete.parameters import check_parameters
+from cocomplete.parts import Certified, FittedPart, Setting, certify, fit_part
+from cocomplete.problem.encoding import Encoding, resolve_feature_types
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
-from cocomplete.problem.standardize import Standardization
-from cocomplete.solvers.choice import SOLVERS, choose, solve
+from cocomplete.solvers.choice import choose, solve
 from cocomplete.solvers.polish import polish
 from cocomplete.solvers.solution import Progress, Record, Solution
+from cocomplete.thresholds import cardinality_thresholds, f1_thresholds, given_thresholds
+from cocomplete.tuning import PARTS, Fixed, HiddenLabels, Part, Search
 
 logger = logging.getLogger("cocomplete")
 
-AUTO_SHARE = 0.15
-"""rank_penalty="auto", as a share of the value that makes everything zero."""
 
-
-class Completion(NamedTuple):
-    """A completed table.
-
-    Attributes
-    ----------
-    X : features in the container they came in; observed cells bit-equal, holes filled.
-    Y : labels likewise, 0 or 1 in every cell; None if there are no labels.
-    Y_proba : ndarray of shape (n_samples, n_labels)
-        The model's probability of a 1, for every cell, observed ones included.
-    X_std : ndarray of shape (n_samples, n_features) or None
-        Standard deviation of each filled feature; None if the solver gives none.
-    """
-
-    X: Any
-    Y: Any
-    Y_proba: FloatArray
-    X_std: FloatArray | None
-
-
-class Reconstruction(NamedTuple):
-    """The model's own value in every cell of the training rows; observed cells are not put back.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        X̂, in the user's units.
-    Z : ndarray of shape (n_samples, n_labels)
-        Ẑ: label scores, whose sigmoid is the probability of a 1.
-    """
-
-    X: FloatArray
-    Z: FloatArray
-
-
-class CoCompleter(BaseEstimator):
+class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Complete features and 0/1 labels together with one low-rank matrix.
 
     Parameters
     ----------
     rank_penalty : "auto" or float, default="auto"
-        λ1, weight of the trace norm of M = [X̂, Z]. "auto" takes 15 % of the smallest value at which the
-        answer would be M = 0 if λ2 were 0.
+        λ1, weight of the trace norm of M = [X̂, Z]. "auto" hides some observed cells, follows a path of
+        falling values and takes the best for the hidden ones, for X and for Y apart.
     residual_penalty : "auto" or float, default="auto"
-        λ2, weight of the trace norm of the residual on observed features. "auto" is 0: with a value of λ1
-        or more the model passes through every observed feature, noise included (and larger values than
-        λ1 change nothing, so the exact solvers use λ1).
+        λ2, weight of the trace norm of the residual on observed features. "auto" tries 0 and meeting every
+        observed feature exactly, which a value of λ1 or more means (larger values than λ1 change nothing, so
+        the exact solvers use λ1).
     feature_weight : "auto" or float, default="auto"
-        w, weight of the squared error on observed features. "auto" is 1/2, the likelihood of unit noise.
+        w, weight of the squared error on observed features; "auto" tries a few.
+    averaging : bool, default=True
+        With ``rank_penalty="auto"``, also try the average over all factors that the data allow, in place of
+        the best ones, and use it where it does better on hidden cells. As a rule it does on small tables
+        with many holes. Needs ``center`` and ``scale``.
     center : bool, default=True
         Give every column an offset, unpenalised and optimised with the rest.
     scale : bool, default=True
-        Divide each feature by its observed standard deviation while fitting.
+        Divide each feature by its observed standard deviation while fitting, outliers held back; with
+        ``averaging``, also try to make features normal by ranks.
+    feature_types : "auto", "number", list or dict, default="auto"
+        Features that are "yes-no" are fitted under logistic loss, as labels are, and filled with 0 or 1;
+        "auto" takes those that hold 0 and 1 and nothing else. A list gives "number" or "yes-no" for every
+        feature, a dict for some, by name or position.
+    clip : bool, default=True
+        Keep filled features inside the range observed in their column.
+    label_policy : {"observed", "positive-unlabelled"}, default="observed"
+        "observed": an unknown label says nothing. "positive-unlabelled": only ones are ever recorded, so that
+        an unknown label is probably, but not surely, a 0.
     solver : {"auto", "factored", "primal-dual", "paper"}, default="auto"
         "factored" is fast and exact where λ2 = 0 or λ2 ≥ λ1; "primal-dual" is exact for every λ2, on dense
         matrices; "paper" is the paper's Algorithm 1, which stops short of the minimum. "auto" takes
@@ -98,24 +81,29 @@ class CoCompleter(BaseEstimator):
     polish : bool, default=False
         If the singular values show a clear gap, refit at that rank with a small penalty. The certificate
         belongs to the fit before it.
-    threshold : float, default=0.5
-        A label is 1 where its probability exceeds this.
-    random_state : int, RandomState or None, default=None
-        No solver uses randomness; kept for what will.
+    threshold : float, array of float, "f1" or "cardinality", default=0.5
+        A label is 1 where its probability exceeds this; one number for all labels or one for each. "f1"
+        takes the best F1 on hidden cells, "cardinality" predicts each label as often as it was observed.
+    random_state : int, Generator or None, default=None
+        Which cells are hidden; no solver uses randomness. None is 0: the same table, the same answer.
     verbose : int, default=0
-        At 1, say on the ``cocomplete`` logger which solver was chosen and why, and how it ended; at 2, log
-        every iteration too.
+        At 1, say on the ``cocomplete`` logger what was chosen and why, and how the solver ended; at 2, log
+        every candidate and iteration too.
 
     Attributes
     ----------
+    feature_solution_, label_solution_ : Solution
+        The certified minimisers of F at the penalties chosen for X and for Y; one object where these agree.
+        The attributes that follow speak of the second.
     rank_ : int
         Rank of M.
     singular_values_ : ndarray of shape (rank_,)
         Its singular values.
     components_ : ndarray of shape (rank_, n_features + n_labels)
-        Its right singular vectors, in standardised columns.
+        Its right singular vectors, on the scale of the fit.
     offsets_ : ndarray of shape (n_features + n_labels,)
-        What every row starts from: features in the user's units, labels as log-odds.
+        What every row starts from: features in the user's units (yes/no ones as probabilities), labels as
+        log-odds.
     polished_ : bool
         Whether a refit at a clear rank was done.
     solver_ : str
@@ -132,8 +120,17 @@ class CoCompleter(BaseEstimator):
         Whether ``duality_gap_`` is at most ``tol``.
     rank_penalty_, residual_penalty_, feature_weight_ : float
         The values used.
-    n_features_in_ : int
-        Number of feature columns.
+    validation_ : dict or None
+        ``"features"`` and ``"labels"``: the method chosen ("mode", "average" or "trivial") with its settings,
+        its error on hidden cells (mean square of standardised features, log-loss) and the best error of
+        every method; ``"curves"``: every candidate; ``"hidden_cells"``: how many there were. None if nothing
+        had to be chosen.
+    feature_types_ : ndarray of str, shape (n_features,)
+        "number" or "yes-no".
+    thresholds_ : ndarray of shape (n_labels,)
+        Above which a label is 1.
+    n_features_in_, n_labels_ : int
+        Number of feature and of label columns.
     feature_names_in_, label_names_in_ : ndarray of str
         Names, if the tables had any.
 
@@ -143,9 +140,12 @@ class CoCompleter(BaseEstimator):
     >>> from cocomplete import CoCompleter
     >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 6.0], [4.0, 8.0]])
     >>> y = np.array([[0.0], [0.0], [np.nan], [1.0]])
-    >>> done = CoCompleter().fit(X, y).complete(X, y)
+    >>> model = CoCompleter().fit(X, y)
+    >>> done = model.complete(X, y)
     >>> done.X[0], bool(np.isnan(done.X).any()), done.Y.ravel()[[0, 1, 3]]
     (array([1., 2.]), False, array([0., 0., 1.]))
+    >>> model.predict_proba([[5.0, np.nan]]).shape
+    (1, 1)
     """
 
     def __init__(
@@ -154,23 +154,31 @@ class CoCompleter(BaseEstimator):
         rank_penalty: Any = "auto",
         residual_penalty: Any = "auto",
         feature_weight: Any = "auto",
+        averaging: bool = True,
         center: bool = True,
         scale: bool = True,
+        feature_types: Any = "auto",
+        clip: bool = True,
+        label_policy: str = "observed",
         solver: str = "auto",
         solver_options: dict[str, Any] | None = None,
         max_rank: int | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         polish: bool = False,
-        threshold: float = 0.5,
+        threshold: Any = 0.5,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.rank_penalty = rank_penalty
         self.residual_penalty = residual_penalty
         self.feature_weight = feature_weight
+        self.averaging = averaging
         self.center = center
         self.scale = scale
+        self.feature_types = feature_types
+        self.clip = clip
+        self.label_policy = label_policy
         self.solver = solver
         self.solver_options = solver_options
         self.max_rank = max_rank
@@ -209,14 +217,20 @@ class CoCompleter(BaseEstimator):
             "feature_weight": 0.01,
             "center": False,
             "scale": False,
+            "feature_types": "number",
+            "clip": False,
             "solver": "paper",
             "solver_options": {"step": 100.0, "decay": 0.99, "floor": step_floor},
             "max_iter": max_iter,
         }
         return cls(**(settings | params))
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Complete a table and keep the model.
+
+        Ctrl-C ends the search for penalties, and pressed again the solver, where they are; the best model
+        found by then is kept.
 
         Parameters
         ----------
@@ -225,108 +239,276 @@ class CoCompleter(BaseEstimator):
         y : array-like or DataFrame of shape (n_samples, n_labels), optional
             Labels 0 or 1; unknown likewise.
         progress : callable, optional
-            Called with the record of every iteration.
+            Called with a record of every candidate and every iteration.
         """
-        self._check_parameters()
-        observed = Observations.from_tables(X, y)
-        observed.check_fittable()
-        units = Standardization.of(observed, center=self.center, scale=self.scale)
-        objective = self._objective(units.apply(observed), units)
-        solution = self._solve(objective, progress)
-        polished = polish(objective, solution) if self.polish else None
-        self._keep(observed, units, objective, solution, polished)
+        check_parameters(self)
+        given = Observations.from_tables(X, y)
+        given.check_fittable()
+        self._set_names(X, given)
+        if self.label_policy == "observed":
+            _warn_of_ones_alone(given)
+        yes_no = resolve_feature_types(self.feature_types, given)
+        # A copy, because the user's own array may change, and the rows of the fit are asked for later.
+        given = replace(given, X=given.X.copy(), Y=given.Y.copy())
+        observed = given
+        if self.label_policy == "positive-unlabelled":
+            observed = replace(given, Y=np.where(given.Y_known, given.Y, 0).astype(given.Y.dtype))
+        report, done = task_reporter(self, self._reporter(progress))
+        search = self._search(observed, yes_no, report)
+        parts = self._fit_parts(observed, yes_no, search, report)
+        self._model = Model(given, *parts, self.clip, self.label_policy == "positive-unlabelled")
+        self._keep(search)
+        done()
         return self
 
     def complete(self, X: Any, y: Any = None) -> Completion:
-        """Fill the holes of the rows the model was fitted on.
+        """Fill the holes of any rows, those of the fit or new ones, and leave the model as it is.
 
         Parameters
         ----------
-        X, y : the tables given to :meth:`fit`
-            Rows that were not part of the fit are refused for now.
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : array-like or DataFrame of shape (n_samples, n_labels), optional
+            Labels as far as they are known; None if none is.
 
         Returns
         -------
         Completion
-            X and Y in the containers they came in, Y_proba, X_std.
+            X and Y in the containers they came in, Y_proba, X_std. Where ``y`` is None, Y is a frame like X,
+            or an array.
         """
         check_is_fitted(self)
-        observed = Observations.from_tables(X, y)
-        if _fingerprint(observed) != self._trained_on:
-            msg = (
-                "complete() fills only the rows the model was fitted on, and X and y differ from those; "
-                "fit on all rows together: CoCompleter().fit(X, y).complete(X, y)"
-            )
-            raise InputError(msg)
-        model = self.reconstruct()
-        probability: FloatArray = expit(model.Z)
-        filled = fill_like(X, "X", model.X, observed.X_known)
-        labels = (probability > self.threshold).astype(observed.X.dtype)
+        observed = self._read(X, y)
+        filled, std = self._model.reconstruct_features(observed)
+        probability: FloatArray = expit(self._model.scores(observed))
+        Y: Any = (probability > self.thresholds_).astype(observed.X.dtype)
+        if y is not None:
+            Y = fill_like(y, "y", Y, observed.Y_known)
+        elif self.n_labels_:
+            Y = frame_like(X, Y, getattr(self, "label_names_in_", None))
         return Completion(
-            filled,
-            None if y is None else fill_like(y, "y", labels, observed.Y_known),
+            fill_like(X, "X", self._model.inside(filled), observed.X_known),
+            Y if self.n_labels_ else None,
             probability,
-            None,
+            np.where(observed.X_known, 0.0, std),
         )
+
+    def sample_completions(
+        self, n: int = 5, X: Any = None, y: Any = None, *, random_state: Any = None
+    ) -> list[Completion]:
+        """Draw completed tables, for multiple imputation.
+
+        Every table has the observed cells as they are, and in the holes a draw from what the model holds
+        possible: factors from their posterior, features with their noise, labels 0 or 1 with their
+        probability.
+
+        Parameters
+        ----------
+        n : int, default=5
+            Number of tables.
+        X, y : tables, optional
+            Rows to complete; those of the fit if None.
+        random_state : int, Generator or None, default=None
+            None takes the estimator's own.
+
+        Returns
+        -------
+        list of Completion
+            X and Y in the containers they came in (arrays, for the rows of the fit); Y_proba the drawn
+            probabilities; X_std None.
+        """
+        check_is_fitted(self)
+        if not isinstance(n, int | np.integer) or n < 1:
+            msg = f"n must be a whole number of at least 1, got {n!r}"
+            raise InputError(msg)
+        observed = self._model.observed if X is None else self._read(X, y)
+        tables = (observed.X if X is None else X, observed.Y if X is None else y)
+        rng = np.random.default_rng(self._seed() if random_state is None else random_state)
+        return [self._draw(observed, *tables, rng) for _ in range(n)]
 
     def reconstruct(self) -> Reconstruction:
         """Give the model's own value for every cell of the training rows (what the paper scores)."""
         check_is_fitted(self)
-        M = self._solution.M.dense() + self._solution.offsets
-        d = self.n_features_in_
-        return Reconstruction(self._units.undo(M[:, :d]), M[:, d:])
+        observed = self._model.observed
+        X, _ = self._model.reconstruct_features(observed)
+        return Reconstruction(X.astype(observed.X.dtype, copy=False), self._model.scores(observed))
 
-    def _check_parameters(self) -> None:
-        for name in ("rank_penalty", "residual_penalty", "feature_weight"):
-            value = getattr(self, name)
-            if value == "auto":
-                continue
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float | np.number)
-                or not 0 <= value < np.inf
-            ):
-                msg = f"{name} must be 'auto' or a number that is not negative, got {value!r}"
-                raise InputError(msg)
-            if name == "rank_penalty" and value == 0:
-                msg = "rank_penalty must be above 0, got 0: without it nothing determines the hidden cells"
-                raise InputError(msg)
-        if self.solver not in SOLVERS:
-            msg = f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {self.solver!r}"
-            raise InputError(msg)
-        for name in ("max_iter", "max_rank"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int | np.integer) or value < 1):
-                msg = f"{name} must be None or a whole number of at least 1, got {value!r}"
-                raise InputError(msg)
-        if not isinstance(self.tol, int | float | np.number) or not 0 <= self.tol < np.inf:
-            msg = f"tol must be a number that is not negative, got {self.tol!r}"
-            raise InputError(msg)
-        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
-            msg = f"threshold must be a number between 0 and 1, got {self.threshold!r}"
-            raise InputError(msg)
+    def transform(self, X: Any) -> FloatArray:
+        """Fill the holes of any rows' features.
 
-    def _objective(self, observed: Observations, units: Standardization) -> Objective:
-        # Algorithm 1 knows no offsets of its own: it gets fixed ones.
-        free = self.center and self.solver != "paper"
-        if free:
-            observed = observed.without_one_sided_labels()
-        objective = Objective(
-            observed,
-            0.0 if self.rank_penalty == "auto" else float(self.rank_penalty),
-            0.0 if self.residual_penalty == "auto" else float(self.residual_penalty),
-            0.5 if self.feature_weight == "auto" else float(self.feature_weight),
-            np.concatenate((np.zeros_like(units.center), units.log_odds)),
-            free,
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Or what :meth:`set_output` asks for.
+        """
+        check_is_fitted(self)
+        observed = self._read(X, None)
+        filled = self._model.inside(self._model.reconstruct_features(observed, std=False)[0])
+        whole: FloatArray = np.where(observed.X_known, observed.X, filled).astype(
+            observed.X.dtype, copy=False
         )
-        if self.rank_penalty == "auto":
-            # λ2 is left aside here: a large one only says that features are to be met exactly.
-            top = replace(objective, residual_penalty=0.0).rank_penalty_max
-            objective = replace(objective, rank_penalty=AUTO_SHARE * top or 1.0)
-        if objective.regime == "interpolation" and self.solver != "paper":
-            # From λ1 on, every λ2 has the same minimiser; the smallest has the best-behaved objective.
-            objective = replace(objective, residual_penalty=objective.rank_penalty)
-        return objective
+        return whole
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Give the labels' scores Z of any rows, from their features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Log-odds.
+        """
+        check_is_fitted(self)
+        self._need_labels("decision_function")
+        return self._model.scores(self._read(X, None))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give the probability that each label is 1, from the features of any rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+        """
+        probability: FloatArray = expit(self.decision_function(X))
+        return probability
+
+    def predict(self, X: Any) -> Any:
+        """Give the labels of any rows from their features.
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples, n_labels)
+        """
+        return (self.predict_proba(X) > self.thresholds_).astype(int)
+
+    def predict_feature_proba(self, X: Any, y: Any = None) -> FloatArray:
+        """Give the probability that each yes/no feature is 1, observed or not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, number of yes/no features)
+            In the order of the features that ``feature_types_`` calls "yes-no".
+        """
+        check_is_fitted(self)
+        return self._model.reconstruct_features(self._read(X, y))[0][:, self._model.yes_no]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Give the share of known labels that are predicted right from the features alone."""
+        check_is_fitted(self)
+        self._need_labels("score")
+        observed = self._read(X, y)
+        if not observed.Y_known.any():
+            msg = "y has no known label, so there is nothing to score; pass the rows' labels"
+            raise InputError(msg)
+        return float((self.predict(X) == observed.Y)[observed.Y_known].mean())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.two_d_labels = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # -- fitting ---------------------------------------------------------------------------------------
+
+    def _fixed(self) -> Fixed:
+        names = ("rank_penalty", "residual_penalty", "feature_weight")
+        values = (getattr(self, name) for name in names)
+        return Fixed(*(None if isinstance(value, str) else float(value) for value in values))
+
+    def _seed(self) -> Any:
+        return 0 if self.random_state is None else self.random_state
+
+    def _search(self, observed: Observations, yes_no: BoolArray, report: Progress | None) -> Search | None:
+        """Choose what is "auto" by hiding cells; None if there is nothing to choose."""
+        fixed = self._fixed()
+        tunes_threshold = isinstance(self.threshold, str) and self.threshold == "f1"
+        if fixed.residual_penalty:
+            # There is no path between the regimes: λ1 by a rule of thumb, w = 1/2.
+            if tunes_threshold:
+                msg = (
+                    f"threshold='f1' hides cells to choose by, which goes with residual_penalty 'auto' or 0, "
+                    f"got {self.residual_penalty!r}; give numbers as threshold, or 'cardinality'"
+                )
+                raise InputError(msg)
+            return None
+        if (
+            None not in (fixed.rank_penalty, fixed.residual_penalty, fixed.feature_weight)
+            and not tunes_threshold
+        ):
+            return None
+        search = Search(
+            observed,
+            yes_no,
+            center=self.center,
+            scale=self.scale,
+            fixed=fixed,
+            averaging=self.averaging and fixed == Fixed(None, None, None) and self.center and self.scale,
+            random_state=self._seed(),
+            progress=report,
+        ).run()
+        for part in search.parts:
+            best = search.best(part)
+            if best is not None:
+                told = ", ".join(
+                    f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+                    for name, value in best.record().items()
+                )
+                self._say(f"{part}: {told}")
+                if best.method == "trivial":
+                    simple = "column means" if part == "features" else "label rates"
+                    msg = (
+                        f"nothing predicted hidden {part} better than {simple}, so these are used for "
+                        f"{part}; the table may be too small, or its columns unrelated"
+                    )
+                    warnings.warn(msg, UserWarning, stacklevel=4)
+        return search
+
+    def _fit_parts(
+        self, observed: Observations, yes_no: BoolArray, search: Search | None, report: Progress | None
+    ) -> tuple[FittedPart, FittedPart, FittedPart]:
+        """Fit every part on everything with what was chosen; what they share is done once."""
+        settings = self._settings(search)
+        interrupted = search is not None and search.interrupted
+        fitted: list[FittedPart] = []
+        fits: dict[Setting, Certified] = {}
+        parts: dict[tuple[Setting, bool], FittedPart] = {}
+        for part, setting in settings.items():
+            if setting.mode not in fits:
+                encoding = Encoding.of(
+                    observed, yes_no, center=self.center, scale=self.scale, gaussian=setting.gaussian
+                )
+                fits[setting.mode] = certify(
+                    observed,
+                    encoding,
+                    setting,
+                    lambda objective: self._solve(objective, report),
+                    # Algorithm 1 knows no offsets of its own: it gets fixed ones.
+                    free_offsets=self.center and self.solver != "paper",
+                    exact=self.solver != "paper",
+                )
+            fit = fits[setting.mode]
+            interrupted |= fit.solution.interrupted
+            kind = (setting, part != "features" and setting.method == "average")
+            if kind not in parts:
+                factor = 1.0 if search is None else search.std_factor()
+                parts[kind] = fit_part(self._polished(fit), setting, labels=kind[1], std_factor=factor)
+            fitted.append(parts[kind])
+        self._certified = fits[settings["labels"].mode]
+        if interrupted:
+            msg = "fit was interrupted: this is the best model found so far, not the best there is"
+            warnings.warn(msg, UserWarning, stacklevel=4)
+        features, labels, unlabelled = fitted
+        return features, labels, unlabelled
+
+    def _settings(self, search: Search | None) -> dict[Part, Setting]:
+        if search is not None and search.parts:
+            return search.settings()
+        return dict.fromkeys(PARTS, self._fixed().setting())
+
+    def _polished(self, fit: Certified) -> Certified:
+        refit = polish(fit.objective, fit.solution) if self.polish else None
+        return fit if refit is None else replace(fit, solution=refit)
 
     def _solve(self, objective: Objective, progress: Progress | None) -> Solution:
         solver, why = choose(self.solver, objective)
@@ -339,13 +521,13 @@ class CoCompleter(BaseEstimator):
             max_rank=self.max_rank,
             max_iter=self.max_iter,
             options=self.solver_options,
-            progress=self._reporter(progress),
+            progress=progress,
         )
         self._say(
             f"objective {solution.objective:.6g}, gap {solution.duality_gap:.2g}, rank {solution.M.rank} "
             f"after {solution.n_iter} iterations"
         )
-        if solver != "paper" and not solution.converged:
+        if solver != "paper" and not solution.converged and not solution.interrupted:
             capped = self.max_rank is not None and solution.M.rank >= self.max_rank
             cure = "raise max_rank" if capped else "raise max_iter or tol"
             msg = (
@@ -353,7 +535,7 @@ class CoCompleter(BaseEstimator):
                 f"solver={solver!r}, above tol={self.tol:g}; {cure}, or use the answer as it is: its "
                 "objective is at most that share above the minimum"
             )
-            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=6)
         return solution
 
     def _reporter(self, progress: Progress | None) -> Progress | None:
@@ -361,7 +543,12 @@ class CoCompleter(BaseEstimator):
             return progress
 
         def report(record: Record) -> None:
-            logger.info(", ".join(f"{name} {value:.6g}" for name, value in record.items()))
+            logger.info(
+                ", ".join(
+                    f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+                    for name, value in record.items()
+                )
+            )
             if progress is not None:
                 progress(record)
 
@@ -371,42 +558,120 @@ class CoCompleter(BaseEstimator):
         if self.verbose >= 1:
             logger.info(text)
 
-    def _keep(
-        self,
-        observed: Observations,
-        units: Standardization,
-        objective: Objective,
-        certified: Solution,
-        polished: Solution | None,
-    ) -> None:
-        """Copy the solution into fitted attributes; the certificate is that of the fit before polishing."""
-        solution = certified if polished is None else polished
-        self._solution = solution
-        self.polished_ = polished is not None
-        self._units = units
-        self._trained_on = _fingerprint(observed)
-        self.n_features_in_ = observed.n_features
-        for attribute, names in (
-            ("feature_names_in_", observed.feature_names),
-            ("label_names_in_", observed.label_names),
-        ):
-            if names is not None:
-                setattr(self, attribute, np.asarray(names, dtype=object))
-            elif hasattr(self, attribute):
-                delattr(self, attribute)
-        d = observed.n_features
-        self.rank_ = solution.M.rank
-        self.singular_values_ = solution.M.s
-        self.components_ = solution.M.Vt
-        self.offsets_ = np.concatenate((units.undo(solution.offsets[:d]), solution.offsets[d:]))
+    def _keep(self, search: Search | None) -> None:
+        """Copy what was fitted into attributes; the certificate is that of the fit before polishing."""
+        model, certified = self._model, self._certified.solution
+        self.n_labels_ = model.observed.n_labels
+        self.feature_types_ = np.where(model.yes_no, "yes-no", "number")
+        self.validation_ = None if search is None else search.summary()
+        fit = model.labels.fit
+        self.feature_solution_, self.label_solution_ = model.features.fit.solution, fit.solution
+        self.polished_ = fit.solution is not certified
+        self.rank_ = fit.solution.M.rank
+        self.singular_values_ = fit.solution.M.s
+        self.components_ = fit.solution.M.Vt[:, fit.encoding.order]
+        self.offsets_ = self._offsets(fit)
         self.objective_ = certified.objective
         self.duality_gap_ = certified.duality_gap
         self.n_iter_ = certified.n_iter
         self.history_: list[Record] = certified.history
         self.converged_ = certified.converged
-        self.rank_penalty_ = objective.rank_penalty
-        self.residual_penalty_ = objective.residual_penalty
-        self.feature_weight_ = objective.feature_weight
+        self.rank_penalty_ = fit.objective.rank_penalty
+        self.residual_penalty_ = fit.objective.residual_penalty
+        self.feature_weight_ = fit.objective.feature_weight
+        hidden = None if search is None else search.hidden_labels()
+        if model.unknown_is_zero and self.n_labels_:
+            ones = None if hidden is None else expit(hidden.score[hidden.truth == 1])
+            self._model = model.judge_recorded_share(ones)
+        self.thresholds_ = self._thresholds(hidden)
+
+    def _offsets(self, fit: Certified) -> FloatArray:
+        """Offsets in the user's columns and units."""
+        encoding, offsets = fit.encoding, fit.solution.offsets[fit.encoding.order]
+        d = len(encoding.yes_no)
+        nothing = np.zeros(1)
+        features = [
+            encoding.feature(j, offsets[j : j + 1], offsets[j : j + 1], nothing)[0][0] for j in range(d)
+        ]
+        return np.concatenate((features, offsets[d:]))
+
+    def _set_names(self, X: Any, observed: Observations) -> None:
+        if isinstance(X, Table):
+            self.n_features_in_ = observed.n_features
+            self.__dict__.pop("feature_names_in_", None)
+            if X.names is not None:
+                self.feature_names_in_ = np.asarray(X.names, dtype=object)
+        else:
+            validate_data(self, X, skip_check_array=True, reset=True)
+            self.n_features_in_ = observed.n_features
+        self.__dict__.pop("label_names_in_", None)
+        if observed.label_names is not None:
+            self.label_names_in_ = np.asarray(observed.label_names, dtype=object)
+
+    # -- labels ----------------------------------------------------------------------------------------
+
+    def _thresholds(self, hidden: HiddenLabels | None) -> FloatArray:
+        if not isinstance(self.threshold, str):
+            return given_thresholds(self.threshold, self.n_labels_)
+        model = self._model
+        if self.threshold == "f1":
+            if hidden is None:
+                return np.full(self.n_labels_, 0.5)
+            probability = np.minimum(expit(hidden.score) / model.recorded_share, 1)
+            return f1_thresholds(hidden.column, hidden.truth, probability, self.n_labels_)
+        Y, known = model.observed.Y, model.observed.Y_known
+        if model.unknown_is_zero:
+            rate = np.minimum(np.nansum(Y, axis=0) / model.recorded_share / len(Y), 1)
+        else:
+            rate = (np.nansum(Y, axis=0) + 0.5) / (known.sum(axis=0) + 1)
+        return cardinality_thresholds(rate, expit(model.scores(model.observed)))
+
+    def _need_labels(self, method: str) -> None:
+        if not self.n_labels_:
+            msg = f"{method} needs labels, but the model was fitted without; pass y to fit"
+            raise InputError(msg)
+
+    # -- predicting ------------------------------------------------------------------------------------
+
+    def _read(self, X: Any, y: Any) -> Observations:
+        """Validate rows against what the model was fitted on."""
+        observed = Observations.from_tables(X, y)
+        if not isinstance(X, Table):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        if observed.n_features != self.n_features_in_:
+            msg = (
+                f"X has {observed.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+            raise InputError(msg)
+        if y is None:
+            unknown = np.full((observed.n_samples, self.n_labels_), np.nan, observed.X.dtype)
+            return replace(observed, Y=unknown)
+        names = getattr(self, "label_names_in_", None)
+        if observed.n_labels != self.n_labels_:
+            msg = f"y has {observed.n_labels} labels, but the model was fitted with {self.n_labels_}"
+            raise InputError(msg)
+        if (
+            names is not None
+            and observed.label_names is not None
+            and list(names) != list(observed.label_names)
+        ):
+            wrong = next(j for j, name in enumerate(names) if name != observed.label_names[j])
+            msg = (
+                f"y's {column_label(observed.label_names, wrong)} stands where the model was fitted with "
+                f"{names[wrong]!r}; give the labels in the order of the fit"
+            )
+            raise InputError(msg)
+        return observed
+
+    def _draw(self, observed: Observations, X: Any, y: Any, rng: np.random.Generator) -> Completion:
+        filled, probability = self._model.draw(observed, rng)
+        Y: Any = (rng.random(probability.shape) < probability).astype(observed.X.dtype)
+        if y is not None:
+            Y = fill_like(y, "y", Y, observed.Y_known)
+        return Completion(
+            fill_like(X, "X", filled, observed.X_known), Y if self.n_labels_ else None, probability, None
+        )
 
 
 def complete(
@@ -430,13 +695,21 @@ def complete(
     Completion
         X and Y in the containers they came in, Y_proba, X_std.
     """
-    return CoCompleter(**params).fit(X, Y, progress=progress).complete(X, Y)
+    model = CoCompleter(**params)
+    model.fit(X, Y, progress=progress)
+    return model.complete(X, Y)
 
 
-def _fingerprint(observed: Observations) -> bytes:
-    """Recognise the training rows without keeping a second copy of them."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in (observed.X, observed.Y):
-        digest.update(str(part.shape).encode())
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.digest()
+def _warn_of_ones_alone(observed: Observations) -> None:
+    ones, known = np.nansum(observed.Y, axis=0), observed.Y_known.sum(axis=0)
+    alone = np.flatnonzero((known > 0) & (ones == known))
+    # One or two observed ones are chance, not a habit of recording.
+    alone = alone[known[alone] >= 3]
+    if alone.size:
+        first = column_label(observed.label_names, int(alone[0])).removeprefix("column ")
+        more = f" and {alone.size - 1} more" if alone.size > 1 else ""
+        msg = (
+            f"label(s) {first}{more} have only ones observed; if only ones are ever recorded, use "
+            "label_policy='positive-unlabelled'"
+        )
+        warnings.warn(msg, UserWarning, stacklevel=4)

@@ -184,6 +184,28 @@ def fill_like(data: Any, argument: str, filled: FloatArray, known: BoolArray) ->
     return nw.to_native(frame.with_columns(*renewed))
 
 
+def frame_like(data: Any, values: FloatArray, names: Any) -> Any:
+    """Give a table beside the user's: a frame of the same kind, with its index, or the array itself.
+
+    Parameters
+    ----------
+    data : the user's container
+    values : ndarray of shape (n_rows, n_columns)
+    names : sequence of str or None
+        Column names; without them an array is returned.
+    """
+    frame = None if names is None or isinstance(data, Table) else as_frame(data, "X")
+    if frame is None:
+        return values
+    columns = {str(name): values[:, j] for j, name in enumerate(names)}
+    fresh = nw.from_dict(columns, backend=frame.implementation)
+    return nw.to_native(
+        nw.maybe_set_index(fresh, index=nw.maybe_get_index(frame))
+        if nw.maybe_get_index(frame) is not None
+        else fresh
+    )
+
+
 def hide_cells(data: Any, argument: str, hidden: BoolArray) -> Any:
     """Turn cells to unknown in a copy of the user's container.
 

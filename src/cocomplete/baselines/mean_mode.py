@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
-from cocomplete.completer import Completion
+from cocomplete.completion import Completion
 from cocomplete.containers import fill_like, to_table
+from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
-from cocomplete.problem.standardize import Standardization
 
 
 class MeanMode(BaseEstimator):
@@ -36,10 +36,11 @@ class MeanMode(BaseEstimator):
         """Learn means and rates from the observed cells."""
         observed = Observations.from_tables(X, y)
         observed.check_fittable()
-        units = Standardization.of(observed, center=True, scale=False)
+        encoding = Encoding.of(observed, np.zeros(observed.n_features, bool), center=True, scale=False)
         self.n_features_in_ = observed.n_features
-        self.means_: FloatArray = units.center
-        self.rates_: FloatArray = expit(units.log_odds)
+        count = np.maximum(observed.X_known.sum(axis=0), 1)
+        self.means_: FloatArray = np.nansum(observed.X, axis=0) / count
+        self.rates_: FloatArray = expit(encoding.log_odds)
         return self
 
     def complete(self, X: Any, y: Any = None) -> Completion:

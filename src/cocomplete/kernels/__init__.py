@@ -5,13 +5,25 @@ concerns columns is given as one sum per block, so that the caller adds the bloc
 """
 
 from cocomplete.kernels.compiled import (
+    cell_moments,
     clear,
     curvature_product,
     diagonal,
     evaluate,
+    posterior_step,
     products,
     row_step,
     spread,
 )
 
-__all__ = ["clear", "curvature_product", "diagonal", "evaluate", "products", "row_step", "spread"]
+__all__ = [
+    "cell_moments",
+    "clear",
+    "curvature_product",
+    "diagonal",
+    "evaluate",
+    "posterior_step",
+    "products",
+    "row_step",
+    "spread",
+]

@@ -432,3 +432,132 @@ def products(bounds, start, column, U, V, out):
                 for c in range(1, k):
                     t += u[c] * v[c]
                 out[q] = t
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def posterior_step(
+    bounds, start, column, weight, linear, mean, second, precision, fixed, out_mean, out_second
+):
+    """Gaussian posterior of every row's vector u_i, given the moments of its partners.
+
+    Cell q of row i, in column j, weighs in with ½ weight_q t² − linear_q t, t = u_i · v_j; the row's prior
+    is ½ Σ precision_ic u_c². Symmetric matrices are packed: their lower triangles, row after row, so that
+    adding them up is one loop over contiguous memory.
+
+    Parameters
+    ----------
+    start, column : one CSR pattern for features and labels together
+    mean (m × k), second (m × k(k+1)/2) : E[v_j], E[v_j v_jᵀ]
+    precision : (n × k)
+    fixed : int
+        1 if u_i's first coordinate is known to be 1, else 0.
+    out_mean (n × k), out_second (n × k(k+1)/2) : written: E[u_i], E[u_i u_iᵀ]
+    """
+    k = mean.shape[1]
+    size = k * (k + 1) // 2
+    for b in prange(bounds.shape[0] - 1):
+        packed = np.zeros(size)
+        H = np.zeros((k, k))
+        inverse = np.zeros((k, k))
+        g = np.zeros(k)
+        for i in range(bounds[b], bounds[b + 1]):
+            packed[:] = 0
+            g[:] = 0
+            for q in range(start[i], start[i + 1]):
+                a, s = weight[q], linear[q]
+                E, v = second[column[q]], mean[column[q]]
+                for p in range(size):
+                    packed[p] += a * E[p]
+                for r in range(k):
+                    g[r] += s * v[r]
+            p = 0
+            for r in range(k):
+                for c in range(r + 1):
+                    H[r, c] = packed[p]
+                    p += 1
+                H[r, r] += precision[i, r]
+            if fixed == 1:
+                for r in range(1, k):
+                    g[r] -= H[r, 0]
+            _invert(H, inverse, fixed, k)
+            u, second_u = out_mean[i], out_second[i]
+            if fixed == 1:
+                u[0] = 1
+            for r in range(fixed, k):
+                total = 0.0
+                for c in range(fixed, k):
+                    total += inverse[r, c] * g[c]
+                u[r] = total
+            p = 0
+            for r in range(k):
+                for c in range(r + 1):
+                    second_u[p] = u[r] * u[c] + inverse[r, c]
+                    p += 1
+
+
+@njit(cache=True, fastmath=FAST)
+def _invert(H, inverse, first, k):
+    """Inverse of a positive definite matrix, given by its lower triangle, from row ``first`` on; spoils H.
+
+    Rows and columns before ``first`` of ``inverse`` are left as they are.
+    """
+    # Cholesky factor L in place, and its inverse in the rows of ``inverse``, both row by row.
+    for r in range(first, k):
+        for c in range(first, r):
+            total = H[r, c]
+            for p in range(first, c):
+                total -= H[r, p] * H[c, p]
+            H[r, c] = total * H[c, c]
+        total = H[r, r]
+        for p in range(first, r):
+            total -= H[r, p] * H[r, p]
+        # The diagonal holds its own inverse.
+        H[r, r] = 1 / math.sqrt(total)
+    for r in range(first, k):
+        for c in range(first, r):
+            inverse[r, c] = 0
+        for p in range(first, r):
+            factor = -H[r, p] * H[r, r]
+            for c in range(first, p + 1):
+                inverse[r, c] += factor * inverse[p, c]
+        inverse[r, r] = H[r, r]
+    # L⁻ᵀ L⁻¹, into the lower triangle from the top: row r needs rows of L⁻¹ from r on, untouched by then.
+    for r in range(first, k):
+        for c in range(first, r + 1):
+            H[r, c] = inverse[r, c] * inverse[r, r]
+        for p in range(r + 1, k):
+            factor = inverse[p, r]
+            for c in range(first, r + 1):
+                H[r, c] += factor * inverse[p, c]
+    for r in range(first, k):
+        for c in range(first, r + 1):
+            inverse[r, c] = H[r, c]
+            inverse[c, r] = H[r, c]
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
+    """Mean and variance of u_i · v_j in every cell, u_i and v_j being independent.
+
+    Parameters
+    ----------
+    U (n × k), second_u (n × k(k+1)/2), V (m × k) : moments, packed as for :func:`posterior_step`
+    second_v : (m × k(k+1)/2)
+        With the off-diagonal entries doubled, so that a sum over the triangle is one over the square.
+    t, variance : written, one number per cell
+    """
+    k = U.shape[1]
+    size = second_u.shape[1]
+    for b in prange(bounds.shape[0] - 1):
+        for i in range(bounds[b], bounds[b + 1]):
+            u, E = U[i], second_u[i]
+            for q in range(start[i], start[i + 1]):
+                v, F = V[column[q]], second_v[column[q]]
+                value = 0.0
+                square = 0.0
+                for r in range(k):
+                    value += u[r] * v[r]
+                for p in range(size):
+                    square += E[p] * F[p]
+                t[q] = value
+                variance[q] = max(square - value * value, 0.0)

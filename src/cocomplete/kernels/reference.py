@@ -132,3 +132,30 @@ def clear(first, last, x_start, x_column, y_start, y_column, panel):
 def products(bounds, start, column, U, V, out):
     """See :func:`cocomplete.kernels.compiled.products`."""
     out[:] = (U @ V.T)[_rows(start), column]
+
+
+def posterior_step(
+    bounds, start, column, weight, linear, mean, second, precision, fixed, out_mean, out_second
+):
+    """See :func:`cocomplete.kernels.compiled.posterior_step`."""
+    k = mean.shape[1]
+    triangle = np.tril_indices(k)
+    full = np.zeros((len(mean), k, k))
+    full[:, triangle[0], triangle[1]] = full[:, triangle[1], triangle[0]] = second
+    for i in range(bounds[0], bounds[-1]):
+        q = slice(start[i], start[i + 1])
+        H = np.diag(precision[i]) + np.einsum("q,qrc->rc", weight[q], full[column[q]])
+        g = linear[q] @ mean[column[q]]
+        free = slice(fixed, None)
+        cov = np.zeros_like(H)
+        cov[free, free] = np.linalg.inv(H[free, free])
+        u = cov @ (g - fixed * H[:, 0])
+        u[:fixed] = 1
+        out_mean[i], out_second[i] = u, (np.outer(u, u) + cov)[triangle]
+
+
+def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
+    """See :func:`cocomplete.kernels.compiled.cell_moments`."""
+    rows = _rows(start)
+    t[:] = np.einsum("qr,qr->q", U[rows], V[column])
+    variance[:] = np.maximum(np.einsum("qp,qp->q", second_u[rows], second_v[column]) - t**2, 0)

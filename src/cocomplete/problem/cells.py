@@ -1,6 +1,6 @@
 """The observed cells alone, row by row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,22 @@ class Cells:
         bounds = np.searchsorted(total, np.linspace(0, total[-1], count + 1)).astype(np.int64)
         bounds[0], bounds[-1] = 0, n
         return bounds
+
+    def rows(self, first: int, last: int) -> "Cells":
+        """Give the cells of some consecutive rows."""
+        if first == 0 and last == self.shape[0]:
+            return self
+        x, y = (slice(start[first], start[last]) for start in (self.x_start, self.y_start))
+        return replace(
+            self,
+            x_start=self.x_start[first : last + 1] - self.x_start[first],
+            x_column=self.x_column[x],
+            x_value=self.x_value[x],
+            y_start=self.y_start[first : last + 1] - self.y_start[first],
+            y_column=self.y_column[y],
+            y_value=self.y_value[y],
+            shape=(last - first, self.shape[1]),
+        )
 
     def matrices(self, gx: FloatArray, gy: FloatArray) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Give values on Ω as two sparse matrices, features and labels, without copying them."""

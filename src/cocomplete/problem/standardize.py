@@ -1,17 +1,18 @@
-"""Columns brought to a common footing, and back to the user's units."""
+"""Columns brought to a common footing by a shift and a scale, and back to the user's units."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logit
 
-from cocomplete.arrays import FloatArray
-from cocomplete.problem.observations import Observations
+from cocomplete.arrays import BoolArray, FloatArray
+
+FAR = 8.0
+"""A value this many robust standard deviations from the median is drawn to that limit while fitting."""
 
 
 @dataclass(frozen=True, eq=False)
 class Standardization:
-    """An affine map per feature column, and a starting offset per label.
+    """An affine map per feature column.
 
     Attributes
     ----------
@@ -19,39 +20,54 @@ class Standardization:
         Subtracted from each feature: its observed mean, or 0.
     scale : ndarray of shape (n_features,)
         Divides each feature: its observed standard deviation, or 1.
-    log_odds : ndarray of shape (n_labels,)
-        Offset of each label's score Z: the log-odds of its observed rate, or 0.
+    low, high : ndarray of shape (n_features,)
+        Values beyond these count as these: one outlier must neither set the scale of its column nor drag
+        a factor to itself. Infinite where nothing is scaled.
     """
 
     center: FloatArray
     scale: FloatArray
-    log_odds: FloatArray
+    low: FloatArray
+    high: FloatArray
 
     @classmethod
-    def of(cls, observed: Observations, *, center: bool, scale: bool) -> "Standardization":
-        """Learn the map from the observed cells alone."""
-        dtype = observed.X.dtype
-        count = observed.X_known.sum(axis=0)
+    def of(cls, X: FloatArray, *, center: bool, scale: bool) -> "Standardization":
+        """Learn the map from the observed cells (NaN elsewhere) alone."""
+        known = ~np.isnan(X)
+        count = known.sum(axis=0)
+        low, high = _limits(X, known) if scale else (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
+        X = np.clip(X, low, high)
         # np.nanmean would warn for a column with nothing observed, which is allowed here.
-        mean = np.nansum(observed.X, axis=0) / np.maximum(count, 1)
-        spread = np.sqrt(np.nansum((observed.X - mean) ** 2, axis=0) / np.maximum(count, 1))
-        usable = spread > 10 * np.finfo(dtype).eps * np.abs(mean)
-        known_labels = observed.Y_known.sum(axis=0)
-        # Half a success and half a failure keep the odds of a one-sided label finite.
-        rate = (np.nansum(observed.Y, axis=0) + 0.5) / (known_labels + 1)
+        mean = np.nansum(X, axis=0) / np.maximum(count, 1)
+        spread = np.sqrt(np.nansum((X - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
+        usable = spread > 10 * np.finfo(X.dtype).eps * np.abs(mean)
         return cls(
-            (mean if center else np.zeros_like(mean)).astype(dtype),
-            (np.where(usable, spread, 1.0) if scale else np.ones_like(spread)).astype(dtype),
-            (logit(rate) if center else np.zeros_like(rate)).astype(dtype),
+            (mean if center else np.zeros_like(mean)).astype(X.dtype),
+            (np.where(usable, spread, 1.0) if scale else np.ones_like(spread)).astype(X.dtype),
+            low.astype(X.dtype),
+            high.astype(X.dtype),
         )
 
-    def apply(self, observed: Observations) -> Observations:
-        """Give the observations with standardised features."""
+    def apply(self, X: FloatArray) -> FloatArray:
+        """Standardise features; unknown stays unknown."""
         if not self.center.any() and bool((self.scale == 1).all()):
-            return observed
-        return replace(observed, X=(observed.X - self.center) / self.scale)
+            return X
+        standard: FloatArray = (np.clip(X, self.low, self.high) - self.center) / self.scale
+        return standard
 
-    def undo(self, X: FloatArray) -> FloatArray:
-        """Bring standardised features back to the user's units."""
-        units: FloatArray = X * self.scale + self.center
-        return units
+    def undo(self, column: int, t: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Give mean and standard deviation, in the user's units, of a column whose t is normal."""
+        scale = self.scale[column]
+        return t * scale + self.center[column], np.sqrt(variance) * scale
+
+
+def _limits(X: FloatArray, known: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Median plus and minus ``FAR`` robust deviations; infinite where more than half of a column is equal."""
+    low, high = (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
+    for j in np.flatnonzero(known.sum(axis=0) > 2):
+        values = X[known[:, j], j]
+        middle = np.median(values)
+        reach = FAR * 1.4826 * np.median(np.abs(values - middle))
+        if reach > 0:
+            low[j], high[j] = middle - reach, middle + reach
+    return low, high

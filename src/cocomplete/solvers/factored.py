@@ -112,6 +112,7 @@ class FactoredRun:
     """
 
     ended: _End | None
+    reached: tuple[FloatArray, FloatArray, list[Record]] | None
 
     def __init__(
         self,
@@ -152,7 +153,20 @@ class FactoredRun:
         monitor: Monitor | None = None,
         progress: Progress | None = None,
     ) -> Solution:
-        """Run to the tolerance, the end of the gains or the last iteration."""
+        """Run to the tolerance, the end of the gains or the last iteration; Ctrl-C gives what was reached."""
+        self.reached = None
+        try:
+            return self._solve(start, max_iter, monitor, progress)
+        except KeyboardInterrupt:
+            # Of a path nothing is lost: the answers before this one have been given out.
+            if self.continues or self.reached is None:
+                raise
+            W, s, history = self.reached
+            return replace(self._finish(W, s, self.function.value(W)[1], history), interrupted=True)
+
+    def _solve(
+        self, start: Solution | None, max_iter: int, monitor: Monitor | None, progress: Progress | None
+    ) -> Solution:
         if start is None and self.ended is None:
             zero = self._zero()
             if zero is not None:
@@ -171,6 +185,7 @@ class FactoredRun:
             if monitor is not None:
                 record |= monitor(function.low_rank(W), function.offsets(W))
             history.append(record)
+            self.reached = W, s, history
             if progress is not None:
                 progress(record)
 

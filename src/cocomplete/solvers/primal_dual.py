@@ -58,34 +58,42 @@ def solve_primal_dual(
     best: tuple[float, LowRank, FloatArray] = (np.inf, state.M, state.offsets)
     history: list[Record] = []
     highest, gap, next_change = -np.inf, np.inf, CHECK_EVERY
-    for iteration in range(1, max_iter + 1):
-        state.advance(objective)
-        if iteration % CHECK_EVERY and iteration != max_iter:
-            continue
-        value = objective.value(state.M, state.offsets)
-        if value < best[0]:
-            best = (value, state.M, state.offsets)
-        highest = max(highest, state.bound(objective, cells))
-        gap = relative_gap(best[0], highest)
-        record: Record = {
-            "iteration": iteration,
-            "objective": value,
-            "seconds": perf_counter() - started,
-            "rank": state.M.rank,
-            "duality_gap": gap,
-        }
-        if monitor is not None:
-            record |= monitor(state.M, state.offsets)
-        history.append(record)
-        if progress is not None:
-            progress(record)
-        if gap <= tol:
-            break
-        if iteration >= next_change:
-            next_change = int(1.5 * iteration) + CHECK_EVERY
-            state.balance()
+    interrupted = False
+    try:
+        for iteration in range(1, max_iter + 1):
+            state.advance(objective)
+            if iteration % CHECK_EVERY and iteration != max_iter:
+                continue
+            value = objective.value(state.M, state.offsets)
+            if value < best[0]:
+                best = (value, state.M, state.offsets)
+            highest = max(highest, state.bound(objective, cells))
+            gap = relative_gap(best[0], highest)
+            record: Record = {
+                "iteration": iteration,
+                "objective": value,
+                "seconds": perf_counter() - started,
+                "rank": state.M.rank,
+                "duality_gap": gap,
+            }
+            if monitor is not None:
+                record |= monitor(state.M, state.offsets)
+            history.append(record)
+            if progress is not None:
+                progress(record)
+            if gap <= tol:
+                break
+            if iteration >= next_change:
+                next_change = int(1.5 * iteration) + CHECK_EVERY
+                state.balance()
+    except KeyboardInterrupt:
+        if not history:
+            raise
+        interrupted = True
     value, M, offsets = best
-    return Solution(M, offsets, value, gap, iteration, converged=gap <= tol, history=history)
+    return Solution(
+        M, offsets, value, gap, iteration, converged=gap <= tol, history=history, interrupted=interrupted
+    )
 
 
 @dataclass

@@ -39,6 +39,8 @@ class Solution:
         One record per iteration.
     multiplier : ndarray or None
         Multiplier of every observed feature where they are constraints; a warm start uses it.
+    interrupted : bool
+        Whether Ctrl-C ended the solver.
     """
 
     M: LowRank
@@ -49,3 +51,4 @@ class Solution:
     converged: bool
     history: list[Record]
     multiplier: FloatArray | None = None
+    interrupted: bool = False

@@ -58,24 +58,40 @@ def solve_subgradient(
     value, gradient = objective.loss(dense + objective.offsets)
     history: list[Record] = []
     eta = step
-    for iteration in range(1, max_iter + 1):
-        gradient *= objective.dtype.type(-eta)
-        gradient += dense
-        M = shrink(gradient, eta * objective.rank_penalty)
-        dense = M.dense()
-        value, gradient = objective.loss(dense + objective.offsets)
-        record: Record = {
-            "iteration": iteration,
-            "objective": value + objective.rank_penalty * M.trace_norm,
-            "seconds": perf_counter() - started,
-            "rank": M.rank,
-            "step": eta,
-        }
-        if monitor is not None:
-            record |= monitor(M, objective.offsets)
-        history.append(record)
-        if progress is not None:
-            progress(record)
-        eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
+    reached, interrupted = M, False
+    try:
+        for iteration in range(1, max_iter + 1):
+            gradient *= objective.dtype.type(-eta)
+            gradient += dense
+            M = shrink(gradient, eta * objective.rank_penalty)
+            dense = M.dense()
+            value, gradient = objective.loss(dense + objective.offsets)
+            record: Record = {
+                "iteration": iteration,
+                "objective": value + objective.rank_penalty * M.trace_norm,
+                "seconds": perf_counter() - started,
+                "rank": M.rank,
+                "step": eta,
+            }
+            if monitor is not None:
+                record |= monitor(M, objective.offsets)
+            history.append(record)
+            reached = M
+            if progress is not None:
+                progress(record)
+            eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
+    except KeyboardInterrupt:
+        if not history:
+            raise
+        interrupted = True
     total = history[-1]["objective"] if history else value
-    return Solution(M, objective.offsets, total, float("nan"), len(history), converged=False, history=history)
+    return Solution(
+        reached,
+        objective.offsets,
+        total,
+        float("nan"),
+        len(history),
+        converged=False,
+        history=history,
+        interrupted=interrupted,
+    )

@@ -1,0 +1,54 @@
+"""The estimator's parameters, checked before anything else is done."""
+
+from typing import Any
+
+import numpy as np
+
+from cocomplete.exceptions import InputError
+from cocomplete.solvers.choice import SOLVERS
+from cocomplete.thresholds import check_threshold
+
+LABEL_POLICIES = ("observed", "positive-unlabelled")
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse what cannot be, naming the parameter, what was given and what may be.
+
+    Raises
+    ------
+    InputError
+    """
+    for name in ("rank_penalty", "residual_penalty", "feature_weight"):
+        _check_penalty(name, getattr(estimator, name))
+    for name, allowed in (("solver", SOLVERS), ("label_policy", LABEL_POLICIES)):
+        value = getattr(estimator, name)
+        if value not in allowed:
+            msg = f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}"
+            raise InputError(msg)
+    for name in ("max_iter", "max_rank"):
+        value = getattr(estimator, name)
+        if value is not None and (not isinstance(value, int | np.integer) or value < 1):
+            msg = f"{name} must be None or a whole number of at least 1, got {value!r}"
+            raise InputError(msg)
+    tol = estimator.tol
+    if not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf:
+        msg = f"tol must be a number that is not negative, got {tol!r}"
+        raise InputError(msg)
+    try:
+        np.random.default_rng(estimator.random_state)
+    except (TypeError, ValueError):
+        msg = f"random_state must be None, a whole number or a Generator, got {estimator.random_state!r}"
+        raise InputError(msg) from None
+    check_threshold(estimator.threshold)
+
+
+def _check_penalty(name: str, value: Any) -> None:
+    if isinstance(value, str) and value == "auto":
+        return
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0 <= value < np.inf:
+        msg = f"{name} must be 'auto' or a number that is not negative, got {value!r}"
+        raise InputError(msg)
+    if name == "rank_penalty" and value == 0:
+        msg = "rank_penalty must be above 0, got 0: without it nothing determines the hidden cells"
+        raise InputError(msg)

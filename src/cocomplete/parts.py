@@ -1,0 +1,205 @@
+"""Features and labels: each is answered for by the model that suits it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit
+
+from cocomplete.arrays import FloatArray
+from cocomplete.problem.cells import Cells
+from cocomplete.problem.encoding import Encoding
+from cocomplete.problem.objective import Objective
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.mode import Mode
+from cocomplete.solvers.moments import Moments
+from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.solution import Solution
+
+RULE_OF_THUMB = 0.15
+"""λ1 where there is too little to choose it by, as a share of the value that makes everything zero."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What was chosen for a part.
+
+    Attributes
+    ----------
+    method : {"mode", "average", "trivial"}
+        Which model answers: the minimiser of F, the average over factors, or the offsets alone.
+    gaussian : bool
+        Whether features are made normal by ranks.
+    rank_penalty : float or None
+        λ1; None for the rule of thumb.
+    residual_penalty, feature_weight : float
+        λ2 and w.
+    prior : Prior or None
+        Of the average.
+    evidence : float
+        Weight of the features in rows in which no label is known, for the average.
+    """
+
+    method: str = "mode"
+    gaussian: bool = False
+    rank_penalty: float | None = None
+    residual_penalty: float = 0.0
+    feature_weight: float = 0.5
+    prior: Prior | None = None
+    evidence: float = 1.0
+
+    @property
+    def mode(self) -> "Setting":
+        """All that the minimiser of F depends on."""
+        return replace(self, method="mode", prior=None, evidence=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """F, its cells, and its minimiser with a certificate."""
+
+    encoding: Encoding
+    cells: Cells
+    objective: Objective
+    solution: Solution
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPart:
+    """A fitted model of the whole table, used for features or for labels.
+
+    Attributes
+    ----------
+    fit : Certified
+        The minimiser of F.
+    model : Mode or Posterior
+        What answers.
+    std_factor : float
+        What standard deviations are multiplied by, so that 90 % intervals hold 90 % of hidden cells.
+    """
+
+    fit: Certified
+    model: Mode | Posterior
+    std_factor: float = 1.0
+
+    @property
+    def encoding(self) -> Encoding:
+        """The solvers' columns."""
+        return self.fit.encoding
+
+    def training(self, *, variance: bool = True) -> Moments:
+        """Give the moments of every cell of the table that the model was fitted to."""
+        model, cells = self.model, self.fit.cells
+        if isinstance(model, Mode) and model.V.shape[1]:
+            return model.at(self.fit.solution.M.dense(), cells, variance=variance)
+        return self._predict(cells, variance=variance)
+
+    def of(self, observed: Observations, *, variance: bool = True) -> Moments:
+        """Give the moments of every cell of any rows, by the row step alone."""
+        return self._predict(Cells.of(self.encoding.apply(observed)), variance=variance)
+
+    def _predict(self, cells: Cells, *, variance: bool) -> Moments:
+        if isinstance(self.model, Mode):
+            return self.model.predict(cells, variance=variance)
+        return self.model.predict(cells)
+
+    def features(self, moments: Moments) -> tuple[FloatArray, FloatArray]:
+        """Give features and their standard deviations in the user's columns and units."""
+        encoding, score = self.encoding, moments.score
+        n, d = len(moments.mean), len(encoding.yes_no)
+        X, std = np.empty((n, d)), np.empty((n, d))
+        for j in range(d):
+            inner = int(encoding.order[j])
+            noise = 0.0 if encoding.yes_no[j] else moments.noise[inner]
+            X[:, j], std[:, j] = encoding.feature(
+                j, moments.mean[:, inner], score[:, inner], moments.variance[:, inner] + noise
+            )
+        std[:, ~encoding.yes_no] *= self.std_factor
+        return X, std
+
+    def labels(self, moments: Moments) -> FloatArray:
+        """Give the labels' scores Z."""
+        return moments.score[:, len(self.encoding.yes_no) :]
+
+    def draw_features(self, observed: Observations, rng: np.random.Generator) -> FloatArray:
+        """Draw the features of some rows, noise included."""
+        encoding = self.encoding
+        cells = Cells.of(encoding.apply(observed))
+        moments = self._predict(cells, variance=False)
+        t = self.model.draw(cells, rng)
+        X = np.empty((len(t), len(encoding.yes_no)))
+        for j, inner in enumerate(encoding.order[: X.shape[1]]):
+            if encoding.yes_no[j]:
+                X[:, j] = rng.random(len(t)) < expit(t[:, inner])
+                continue
+            noise = np.sqrt(moments.noise[inner]) * rng.standard_normal(len(t))
+            mean = moments.mean[:, inner]
+            drawn = mean + self.std_factor * (t[:, inner] + noise - mean)
+            X[:, j], _ = encoding.feature(j, drawn, drawn, np.zeros_like(drawn))
+        return X
+
+    def draw_labels(self, observed: Observations, rng: np.random.Generator) -> FloatArray:
+        """Draw the labels' scores of some rows."""
+        t = self.model.draw(Cells.of(self.encoding.apply(observed)), rng)
+        return t[:, len(self.encoding.yes_no) :]
+
+
+def certify(
+    observed: Observations,
+    encoding: Encoding,
+    setting: Setting,
+    solve: Callable[[Objective], Solution],
+    *,
+    free_offsets: bool,
+    exact: bool,
+) -> Certified:
+    """Set F up on a table as an encoding has it, and minimise it.
+
+    Parameters
+    ----------
+    observed : Observations
+        In the user's units.
+    encoding : Encoding
+    setting : Setting
+    solve : callable
+    free_offsets : bool
+        Whether offsets are optimised with the rest.
+    exact : bool
+        Whether the solver finds the minimiser, so that λ2 above λ1 may as well be λ1.
+    """
+    encoded = encoding.apply(observed)
+    usable = encoded.without_one_sided_labels() if free_offsets else encoded
+    objective = Objective(
+        usable,
+        setting.rank_penalty or 0.0,
+        setting.residual_penalty,
+        setting.feature_weight,
+        encoding.offsets,
+        free_offsets,
+    )
+    if setting.rank_penalty is None:
+        # λ2 is left aside here: a large one only says that features are to be met exactly.
+        top = replace(objective, residual_penalty=0.0).rank_penalty_max
+        objective = replace(objective, rank_penalty=RULE_OF_THUMB * top or 1.0)
+    if objective.regime == "interpolation" and exact:
+        # From λ1 on, every λ2 has the same minimiser; the smallest has the best-behaved objective.
+        objective = replace(objective, residual_penalty=objective.rank_penalty)
+    return Certified(encoding, Cells.of(encoded), objective, solve(objective))
+
+
+def fit_part(fit: Certified, setting: Setting, *, labels: bool, std_factor: float = 1.0) -> FittedPart:
+    """Make the model that answers for features, or for labels, out of F's minimiser and what was chosen."""
+    if setting.method == "average" and setting.prior is not None:
+        base = fit.encoding.offsets.astype(np.float64)
+        posterior, _ = fit_posterior(fit.cells, setting.prior, base)
+        if labels:
+            posterior = replace(posterior, usual=usual_features(fit.cells), evidence=setting.evidence)
+        return FittedPart(fit, posterior, std_factor)
+    if setting.method == "trivial":
+        return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
+    return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
+
+
+def usual_features(cells: Cells) -> float:
+    """Give the number of features that 95 % of the rows do not exceed."""
+    return float(max(np.quantile(np.diff(cells.x_start), 0.95), 1))

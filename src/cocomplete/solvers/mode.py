@@ -1,0 +1,165 @@
+"""Rows that were not part of the fit, and how sure the minimiser of F is of every cell.
+
+A new row keeps V and the offsets and minimises its own share of F: one row step. The curvature of that share
+is the row's uncertainty (Laplace's approximation).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from cocomplete.arrays import FloatArray
+from cocomplete.engines.local import PADDING, LocalEngine
+from cocomplete.kernels import posterior_step
+from cocomplete.problem.cells import Cells
+from cocomplete.problem.objective import Objective
+from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
+from cocomplete.solvers.solution import Solution
+
+STEPS = (50, 200)
+"""Newton steps for a new row, and conjugate-gradient steps in each; a few are enough as a rule."""
+
+CONSTRAINT = 1e3
+"""Weight of a new row's features, in units of λ1, where the fit meets observed features exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """A minimiser of F, ready for new rows.
+
+    Attributes
+    ----------
+    V : ndarray of shape (m, k)
+        Right factor, √s included.
+    offsets : ndarray of shape (m,)
+    ridge : float
+        λ1.
+    rho : float
+        2w, or the weight that stands for a constraint.
+    noise : ndarray of shape (n_features,)
+        Variance of each feature around the model, judged by what each observed cell would have been
+        predicted to be without itself.
+    """
+
+    V: FloatArray
+    offsets: FloatArray
+    ridge: float
+    rho: float
+    noise: FloatArray
+
+    @classmethod
+    def of(cls, objective: Objective, solution: Solution, cells: Cells) -> "Mode":
+        """Prepare a solution for new rows."""
+        bare = cls.bare(objective, solution)
+        return replace(bare, noise=bare._left_out_noise(cells))
+
+    @classmethod
+    def bare(cls, objective: Objective, solution: Solution) -> "Mode":
+        """Prepare a solution without an idea of its noise."""
+        V = solution.M.Vt.T * np.sqrt(solution.M.s)
+        exact = objective.regime == "interpolation"
+        rho = CONSTRAINT * objective.rank_penalty if exact else 2 * objective.feature_weight
+        noise = np.zeros(objective.observed.n_features)
+        return cls(V, solution.offsets, objective.rank_penalty, rho, noise)
+
+    @classmethod
+    def trivial(cls, offsets: FloatArray, cells: Cells) -> "Mode":
+        """Give the model that says the same of every row: the offsets."""
+        bare = cls(np.empty((len(offsets), 0), offsets.dtype), offsets, 1.0, 1.0, np.zeros(cells.n_features))
+        return replace(bare, noise=bare._left_out_noise(cells))
+
+    def predict(self, cells: Cells, *, variance: bool = True) -> Moments:
+        """Give the value of every cell of rows with these observed cells, and its variance on request."""
+        n, m = cells.shape
+        mean = np.empty((n, m), self.V.dtype)
+        spread = np.zeros((n, m), self.V.dtype)
+        step = max(1, CHUNK // max(self.V.shape[1], 1) ** 2)
+        second = self._outer * weights(self.V.shape[1])
+        for first in range(0, n, step):
+            part = slice(first, min(first + step, n))
+            some = cells.rows(part.start, part.stop)
+            U = self.rows(some)
+            np.matmul(U, self.V.T, out=mean[part])
+            mean[part] += self.offsets
+            if variance and self.V.shape[1]:
+                spread[part] = self._covariance(some, U) @ second.T
+        return Moments(mean, np.maximum(spread, 0, out=spread), self.noise, averaged=False)
+
+    def at(self, M: FloatArray, cells: Cells, *, variance: bool = True) -> Moments:
+        """Take the fit's own values for its rows; only the variance is worked out."""
+        spread = self.predict(cells).variance if variance else np.zeros_like(M)
+        return Moments(M + self.offsets, spread, self.noise, averaged=False)
+
+    def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
+        """Draw one t for every cell: rows from their normal approximation, V as it is."""
+        U = self.rows(cells)
+        if self.V.shape[1]:
+            values, vectors = np.linalg.eigh(unpack(self._covariance(cells, U), U.shape[1]))
+            noise = rng.standard_normal(U.shape) * np.sqrt(np.maximum(values, 0))
+            U = U + np.einsum("nrc,nc->nr", vectors, noise)
+        return np.asarray(U @ self.V.T + self.offsets)
+
+    @cached_property
+    def _outer(self) -> FloatArray:
+        V = self.V.astype(np.float64, copy=False)
+        return pack(V[:, :, None] * V[:, None, :])
+
+    def rows(self, cells: Cells) -> FloatArray:
+        """Minimise over every row, given V."""
+        n, m = cells.shape
+        k = self.V.shape[1]
+        W = np.zeros((n + m, -(-(k + 1) // PADDING) * PADDING), cells.x_value.dtype)
+        W[:n, 0] = 1
+        W[n:, 0] = self.offsets
+        W[n:, 1 : k + 1] = self.V
+        nothing = np.empty(0, W.dtype)
+        engine = LocalEngine(cells)
+        engine.row_step(W, nothing, self.rho, self.ridge, dtype=W.dtype.type, decrement=1e-12, steps=STEPS)
+        return W[:n, 1 : k + 1]
+
+    def _covariance(self, cells: Cells, U: FloatArray) -> FloatArray:
+        """Inverse curvature of every row's share of F at its minimum, packed."""
+        pattern = Pattern.of(cells)
+        row = np.repeat(np.arange(len(U)), np.diff(pattern.start))
+        t = np.einsum("qr,qr->q", U[row], self.V[pattern.column]) + self.offsets[pattern.column]
+        # σ' = ¼ sech²(t/2), which neither overflows nor loses its small end.
+        curvature = 0.25 / np.cosh(np.clip(t, -60, 60) / 2) ** 2
+        weight = np.where(pattern.labels, curvature, self.rho).astype(np.float64)
+        n, k = U.shape
+        mean, second = np.empty((n, k)), np.empty((n, self._outer.shape[1]))
+        posterior_step(
+            pattern.row_bounds,
+            pattern.start,
+            pattern.column,
+            weight,
+            np.zeros_like(weight),
+            self.V.astype(np.float64, copy=False),
+            self._outer,
+            np.full((n, k), float(self.ridge)),
+            0,
+            mean,
+            second,
+        )
+        return second
+
+    def _left_out_noise(self, cells: Cells) -> FloatArray:
+        """Mean square of each feature's residuals, had the cell been left out of its row's fit."""
+        d, k = cells.n_features, self.V.shape[1]
+        total, count = np.zeros(d), np.bincount(cells.x_column, minlength=d)
+        step = max(1, CHUNK // max(k, 1) ** 2)
+        for first in range(0, cells.shape[0], step):
+            some = cells.rows(first, min(first + step, cells.shape[0]))
+            U = self.rows(some)
+            row = np.repeat(np.arange(len(U)), np.diff(some.x_start))
+            V = self.V[some.x_column]
+            residual = some.x_value - np.einsum("qr,qr->q", U[row], V) - self.offsets[some.x_column]
+            if k:
+                twice = self._outer * weights(k)
+                spread = np.einsum("qp,qp->q", self._covariance(some, U)[row], twice[some.x_column])
+                # The leverage: how far the cell pulls its own prediction.
+                residual = residual / (1 - np.minimum(self.rho * spread, 0.99))
+            total += np.bincount(some.x_column, residual**2, d)
+        pooled = total.sum() / max(int(count.sum()), 1)
+        noise: FloatArray = (total + pooled) / (count + 1)
+        return noise

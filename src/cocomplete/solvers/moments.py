@@ -1,0 +1,133 @@
+"""What a model believes of every cell, and the observed cells as one pattern."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.kernels import cell_moments
+from cocomplete.problem.cells import Cells
+
+CHUNK = 4_000_000
+"""Numbers of row moments held at once where a whole table is predicted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mean and variance of t_ij = o_j + u_i · v_j, on the solvers' scale.
+
+    Attributes
+    ----------
+    mean, variance : ndarray, one number per cell
+    noise : ndarray of shape (n_features,)
+        Variance of each feature around its t.
+    averaged : bool
+        Whether a label's probability is an average over t, or taken at t's mean.
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    noise: FloatArray
+    averaged: bool
+
+    @property
+    def score(self) -> FloatArray:
+        """Log-odds of every cell: E[σ(t)] turned back by MacKay's approximation, or t itself."""
+        if not self.averaged:
+            return self.mean
+        score: FloatArray = self.mean / np.sqrt(1 + np.pi / 8 * self.variance)
+        return score
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Ω as one pattern, features and labels together, by rows and by columns.
+
+    Attributes
+    ----------
+    start, column : CSR pattern
+    value : ndarray
+        What was observed, by rows.
+    labels : ndarray of bool
+        Which cells are under logistic loss.
+    column_start, row : CSC pattern
+    order : ndarray of int
+        Brings what is stored by rows into the order by columns.
+    row_bounds, column_bounds : ndarray of int
+        Blocks of about equally many cells; they depend on the table alone, so that answers do not depend on
+        how many threads there are.
+    n_features : int
+    """
+
+    start: NDArray[np.int64]
+    column: NDArray[np.int32]
+    value: FloatArray
+    labels: BoolArray
+    column_start: NDArray[np.int64]
+    row: NDArray[np.int32]
+    order: NDArray[np.int64]
+    row_bounds: NDArray[np.int64]
+    column_bounds: NDArray[np.int64]
+    n_features: int
+
+    @classmethod
+    def of(cls, cells: Cells) -> "Pattern":
+        """Merge the two patterns of some cells."""
+        counts = cells.x_value.size, cells.y_value.size
+        # Ranks instead of values, because stored zeros must not be dropped.
+        ranks = np.arange(1.0, sum(counts) + 1)
+        merged = sparse.hstack(cells.matrices(ranks[: counts[0]], ranks[counts[0] :]), format="csr")
+        value = np.concatenate((cells.x_value, cells.y_value)).astype(np.float64)
+        column = merged.indices.astype(np.int32)
+        flipped = sparse.csr_array((ranks, column, merged.indptr), shape=cells.shape).tocsc()
+        return cls(
+            merged.indptr.astype(np.int64),
+            column,
+            value[merged.data.astype(np.int64) - 1],
+            column >= cells.n_features,
+            flipped.indptr.astype(np.int64),
+            flipped.indices.astype(np.int32),
+            flipped.data.astype(np.int64) - 1,
+            _even_blocks(merged.indptr),
+            _even_blocks(flipped.indptr),
+            cells.n_features,
+        )
+
+    def moments(
+        self, U: FloatArray, second_u: FloatArray, V: FloatArray, second_v: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of every cell's u_i · v_j, from first and packed second moments of both."""
+        t, variance = np.empty(self.value.size), np.empty(self.value.size)
+        doubled = second_v * weights(V.shape[1])
+        cell_moments(self.row_bounds, self.start, self.column, U, second_u, V, doubled, t, variance)
+        return t, variance
+
+
+def pack(matrices: FloatArray) -> FloatArray:
+    """Lower triangles, row after row, of a stack of symmetric matrices."""
+    row, column = np.tril_indices(matrices.shape[-1])
+    return np.ascontiguousarray(matrices[..., row, column])
+
+
+def unpack(packed: FloatArray, k: int) -> FloatArray:
+    """Give the whole k × k matrices back."""
+    row, column = np.tril_indices(k)
+    matrices = np.empty((*packed.shape[:-1], k, k), packed.dtype)
+    matrices[..., row, column] = packed
+    matrices[..., column, row] = packed
+    return matrices
+
+
+def weights(k: int) -> FloatArray:
+    """How often each entry of a packed k × k matrix stands in the whole one."""
+    row, column = np.tril_indices(k)
+    return np.where(row == column, 1.0, 2.0)
+
+
+def _even_blocks(start: NDArray[np.integer]) -> NDArray[np.int64]:
+    count = min(len(start) - 1, 64)
+    bounds = np.searchsorted(start, np.linspace(0, start[-1], count + 1)).astype(np.int64)
+    bounds[0], bounds[-1] = 0, len(start) - 1
+    return bounds

@@ -1,0 +1,334 @@
+"""The objective as a probability: factors averaged over their posterior instead of set to their best values.
+
+Up to constants, F with λ2 = 0 is minus the logarithm of a density: u_i and v_j are normal, a feature is
+normal around o_j + u_i · v_j, a label is 1 with probability σ(o_j + u_i · v_j). The minimiser of F is the
+mode of that density. With few observed cells per row the mode is overconfident, and an average over all
+factors that the data allow predicts better and says how sure it is. Here the average is approximated by
+independent normal distributions for every u_i and v_j (variational Bayes), with two liberties F does not
+have: features and labels have prior precisions of their own, and every feature has its own noise.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from cocomplete.arrays import FloatArray
+from cocomplete.kernels import posterior_step
+from cocomplete.problem.cells import Cells
+from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
+from cocomplete.spectral import SparseSpectrum
+
+DAMPING = 0.7
+"""Share of the way that a label cell's curvature and slope move per sweep; 1 can oscillate."""
+
+NOISE_PRIOR = (0.5, 2.0)
+"""A feature's noise before anything is seen, and how many cells that belief is worth."""
+
+OFFSET_PRECISION = (0.01, 1.0)
+"""Prior precision of an offset's distance from the observed mean of a feature, log-odds of a label."""
+
+START_LENGTH = 0.3
+"""The zero-filled table's factors, brought to scale, are noise for the most part: start shorter."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed before the table is seen.
+
+    Attributes
+    ----------
+    rank : int
+        Number of factors, k.
+    feature_precision, label_precision : float
+        Prior precision of every entry of a feature's and of a label's v_j; u_i has precision 1. With one
+        value α for both and unit noise, the mode is F's minimiser at λ1 = √α.
+    feature_weight : float, default=1.0
+        Power of the features' likelihood, F's 2w: below 1 the labels have more say in what the factors are.
+    """
+
+    rank: int
+    feature_precision: float
+    label_precision: float
+    feature_weight: float = 1.0
+
+
+class Rows(NamedTuple):
+    """Moments of the rows' factors.
+
+    Attributes
+    ----------
+    U : ndarray of shape (n_samples, k + 1)
+        Means; column 0 is 1, the offset's partner.
+    second : ndarray of shape (n_samples, (k + 1)(k + 2) / 2)
+        E[u_i u_iᵀ], packed.
+    """
+
+    U: FloatArray
+    second: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The distribution of V and the offsets; all that new rows need.
+
+    Attributes
+    ----------
+    prior : Prior
+    base : ndarray of shape (m,)
+        Offsets that the first coordinate of V counts from.
+    V : ndarray of shape (m, k + 1)
+        Means; column 0 holds the offsets, less ``base``.
+    second : ndarray of shape (m, (k + 1)(k + 2) / 2)
+        E[v_j v_jᵀ], packed: the lower triangle, row after row.
+    noise : ndarray of shape (n_features,)
+        Variance of each feature around t_ij.
+    n_iter : int
+        Sweeps done.
+    converged : bool
+        Whether the last sweep changed next to nothing.
+    usual : float
+        Number of features beyond which a row's features count as if they were only so many. What many
+        features agree on says more about each other than about the labels: a row with more of them than the
+        rows of the fit had would be trusted too far.
+    evidence : float
+        What the features of rows are weighted by, on top of that.
+    """
+
+    prior: Prior
+    base: FloatArray
+    V: FloatArray
+    second: FloatArray
+    noise: FloatArray
+    n_iter: int
+    converged: bool
+    usual: float = np.inf
+    evidence: float = 1.0
+
+    def rows(self, cells: Cells, *, sweeps: int = 20, tol: float = 1e-4) -> "Rows":
+        """Give the moments of u_i for rows with these cells, by the row step alone."""
+        pattern = Pattern.of(cells)
+        n, width = cells.shape[0], self.V.shape[1]
+        features = np.diff(cells.x_start)
+        trust = self.evidence * np.minimum(1, self.usual / np.maximum(features, 1))
+        row_weight = np.repeat(self.prior.feature_weight * trust, features)
+        evidence = _Evidence(pattern, self.base, row_weight)
+        U, second = np.empty((n, width)), np.empty((n, self.second.shape[1]))
+        precision = np.ones((n, width))
+        for _ in range(sweeps if pattern.labels.any() else 1):
+            weight, linear = evidence.of(self.noise)
+            posterior_step(
+                pattern.row_bounds,
+                pattern.start,
+                pattern.column,
+                weight,
+                linear,
+                self.V,
+                self.second,
+                precision,
+                1,
+                U,
+                second,
+            )
+            if evidence.update(*pattern.moments(U, second, self.V, self.second)) < tol:
+                break
+        return Rows(U, second)
+
+    def predict(self, cells: Cells) -> Moments:
+        """Give mean and variance of every cell of rows with these observed cells."""
+        n, m = cells.shape
+        mean, variance = np.empty((n, m)), np.empty((n, m))
+        second_v = self.second * weights(self.V.shape[1])
+        step = max(1, CHUNK // second_v.shape[1])
+        for first in range(0, n, step):
+            part = slice(first, min(first + step, n))
+            U, second = self.rows(cells.rows(part.start, part.stop))
+            np.matmul(U, self.V.T, out=mean[part])
+            np.matmul(second, second_v.T, out=variance[part])
+            variance[part] -= mean[part] ** 2
+        mean += self.base
+        return Moments(mean, np.maximum(variance, 0, out=variance), self.noise, averaged=True)
+
+    def at(self, rows: Rows, cells: Cells) -> Moments:
+        """Give mean and variance of some cells, observed or not, of rows whose factors are known."""
+        pattern = Pattern.of(cells)
+        mean, variance = pattern.moments(*rows, self.V, self.second)
+        return Moments(mean + self.base[pattern.column], variance, self.noise, averaged=True)
+
+    def labels_of(self, cells: Cells, asked: Cells) -> Moments:
+        """Give some cells of rows with these observed cells."""
+        return self.at(self.rows(cells, sweeps=5), asked)
+
+    def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
+        """Draw one t for every cell: rows and columns from their posteriors."""
+        U, second_u = self.rows(cells)
+        V = _draw(self.V, self.second, rng)
+        U = _draw(U, second_u, rng)
+        return U @ V.T + self.base
+
+
+def fit_posterior(
+    cells: Cells,
+    prior: Prior,
+    base: FloatArray,
+    *,
+    start: Posterior | None = None,
+    max_iter: int = 60,
+    tol: float = 2e-3,
+) -> tuple[Posterior, Rows]:
+    """Alternate row and column posteriors until the cells' means stand still.
+
+    Parameters
+    ----------
+    cells : Cells
+        Observed cells; features centred and scaled.
+    prior : Prior
+    base : ndarray of shape (m,)
+        Offsets to start from: 0 for centred features, log-odds for labels.
+    start : Posterior, optional
+        The answer for a nearby prior of the same rank, on the same columns.
+    max_iter : int, default=60
+        Most sweeps.
+    tol : float, default=2e-3
+        Root mean square change of the observed cells' means, per sweep, at which to stop.
+
+    Returns
+    -------
+    posterior : Posterior
+    rows : Rows
+        Of the table itself.
+    """
+    pattern = Pattern.of(cells)
+    evidence = _Evidence(pattern, base, prior.feature_weight)
+    n, m = cells.shape
+    V: FloatArray
+    noise: FloatArray
+    if start is None:
+        V, noise = _first_factors(cells, prior, base), np.ones(cells.n_features)
+        second = pack(V[:, :, None] * V[:, None, :])
+    else:
+        V, second, noise = start.V, start.second, start.noise
+    width = V.shape[1]
+    is_label = np.arange(m) >= cells.n_features
+    precision = np.empty((m, width))
+    precision[:, 0] = np.where(is_label, OFFSET_PRECISION[1], OFFSET_PRECISION[0])
+    precision[:, 1:] = np.where(is_label, prior.label_precision, prior.feature_precision)[:, None]
+    U, second_u = np.empty((n, width)), np.empty((n, second.shape[1]))
+    row_precision = np.ones((n, width))
+    sweep, change = 0, np.inf
+    for sweep in range(1, max_iter + 1):
+        weight, linear = evidence.of(noise)
+        by_row = (pattern.row_bounds, pattern.start, pattern.column, weight, linear)
+        posterior_step(*by_row, V, second, row_precision, 1, U, second_u)
+        weight, linear = weight[pattern.order], linear[pattern.order]
+        by_column = (pattern.column_bounds, pattern.column_start, pattern.row, weight, linear)
+        V, second = np.empty((m, width)), np.empty((m, second_u.shape[1]))
+        posterior_step(*by_column, U, second_u, precision, 0, V, second)
+        t, variance = pattern.moments(U, second_u, V, second)
+        noise = evidence.noise(t, variance)
+        change = evidence.update(t, variance)
+        V, second = _whiten(second_u, V, second)
+        if change < tol and sweep > 5:
+            break
+    by_row = (pattern.row_bounds, pattern.start, pattern.column, *evidence.of(noise))
+    posterior_step(*by_row, V, second, row_precision, 1, U, second_u)
+    posterior = Posterior(prior, base, V, second, noise, sweep, converged=change < tol)
+    return posterior, Rows(U, second_u)
+
+
+class _Evidence:
+    """What every observed cell says of its t: a weight and a pull."""
+
+    t: FloatArray
+    variance: FloatArray
+
+    def __init__(self, pattern: Pattern, base: FloatArray, feature_weight: float | FloatArray) -> None:
+        self.pattern, self.feature_weight = pattern, feature_weight
+        self.base = base[pattern.column]
+        self.t = np.zeros(pattern.value.size)
+        self.variance = np.ones(pattern.value.size)
+        self.weight = np.zeros(pattern.value.size)
+        self.linear = np.zeros(pattern.value.size)
+        self.first = True
+
+    @cached_property
+    def _features(self) -> tuple[NDArray[np.intp], NDArray[np.int32], FloatArray]:
+        where = np.flatnonzero(~self.pattern.labels)
+        return where, self.pattern.column[where], (self.pattern.value - self.base)[where]
+
+    @cached_property
+    def _labels(self) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+        where = np.flatnonzero(self.pattern.labels)
+        return where, self.pattern.value[where], self.base[where]
+
+    def of(self, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weight and linear coefficient of every cell, at the current means."""
+        where, column, value = self._features
+        self.weight[where] = self.feature_weight / noise[column]
+        self.linear[where] = self.weight[where] * value
+        where, value, base = self._labels
+        # The label's expected slope and curvature under the normal posterior of t.
+        shrink = 1 / np.sqrt(1 + np.pi / 8 * self.variance[where])
+        probability = expit((self.t[where] + base) * shrink)
+        curvature = shrink * probability * (1 - probability)
+        pull = curvature * self.t[where] + value - probability
+        pace = 1.0 if self.first else DAMPING
+        self.weight[where] += pace * (curvature - self.weight[where])
+        self.linear[where] += pace * (pull - self.linear[where])
+        self.first = False
+        return self.weight, self.linear
+
+    def noise(self, t: FloatArray, variance: FloatArray) -> FloatArray:
+        """Each feature's expected squared residual, with a little prior."""
+        where, column, value = self._features
+        d = self.pattern.n_features
+        squares = np.bincount(column, (value - t[where]) ** 2 + variance[where], d)
+        guess, worth = NOISE_PRIOR
+        noise: FloatArray = (squares + guess * worth) / (np.bincount(column, minlength=d) + worth)
+        return noise
+
+    def update(self, t: FloatArray, variance: FloatArray) -> float:
+        """Take over the cells' new moments; give the root mean square change of the means."""
+        change = float(np.sqrt(np.mean((t - self.t) ** 2))) if t.size else 0.0
+        self.t, self.variance = t, variance
+        return change
+
+
+def _first_factors(cells: Cells, prior: Prior, base: FloatArray) -> FloatArray:
+    """Leading right singular vectors of the zero-filled table, to the scale of unit rows."""
+    n, m = cells.shape
+    share = max((cells.x_value.size + cells.y_value.size) / (n * m), 1e-6)
+    # Four is the slope of a score against its probability at one half.
+    scores = 4 * (cells.y_value - expit(base[cells.y_column]))
+    spread = np.sqrt(prior.feature_weight)
+    values = spread * (cells.x_value - base[cells.x_column])
+    left, right = cells.matrices(values.astype(np.float64), scores.astype(np.float64))
+    rank = min(prior.rank, n, m)
+    V = np.zeros((m, rank + 1))
+    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, rank)
+    V[:, 1 : len(s) + 1] = START_LENGTH * vectors * (s / share / np.sqrt(n))
+    V[: cells.n_features] /= spread
+    return V
+
+
+def _whiten(second_u: FloatArray, V: FloatArray, second_v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Stretch V so that the rows' factors would be uncorrelated with unit variance, as their prior has it.
+
+    Their average over rows drifts from that only slowly by itself; the cells' values do not change.
+    """
+    width = V.shape[1]
+    stretch = np.eye(width)
+    spread = unpack(second_u.mean(axis=0), width)
+    stretch[1:, 1:] = np.linalg.cholesky(spread[1:, 1:]).T
+    return V @ stretch.T, pack(stretch @ unpack(second_v, width) @ stretch.T)
+
+
+def _draw(mean: FloatArray, second: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One draw per row from normals with these moments; a known coordinate stays what it is."""
+    cov = unpack(second, mean.shape[1]) - mean[:, :, None] * mean[:, None, :]
+    values, vectors = np.linalg.eigh(cov)
+    noise = rng.standard_normal(mean.shape) * np.sqrt(np.maximum(values, 0))
+    return np.asarray(mean + np.einsum("nrc,nc->nr", vectors, noise))

@@ -1,0 +1,704 @@
+"""Penalties chosen by hiding observed cells.
+
+A share of the observed cells of X and of Y is hidden, models are fitted to the rest, and each is judged by
+what it says of the hidden cells: squared error of standardised features, log-loss of labels. X and Y are
+judged, and choose, apart; and so do the labels of rows in which none is known, which is what most new rows
+are: for them the hidden labels are predicted from the row's features alone.
+
+Two families are tried. The *mode* is the minimiser of F, along warm-started paths of falling λ1 for a few
+feature weights, with λ2 = 0 and with features met exactly. The *average* is the same model averaged over its
+factors (:mod:`cocomplete.solvers.posterior`), for a few priors, each search one coordinate at a time from a
+middle value. The trivial answer (column means, label rates) is judged beside them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.parts import Setting, usual_features
+from cocomplete.problem.cells import Cells
+from cocomplete.problem.encoding import Encoding
+from cocomplete.problem.objective import Objective
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.mode import Mode
+from cocomplete.solvers.moments import Moments
+from cocomplete.solvers.path import solve_path
+from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.solution import Progress, Record, Solution
+
+HIDDEN_SHARE = 0.15
+"""Share of the observed cells that is hidden to judge by."""
+
+FEWEST = 10
+"""A part with fewer hidden cells than this is not judged: chance would choose."""
+
+ENOUGH, MOST_HIDINGS = 300, 3
+"""Where one hiding has fewer cells of a part than this, a small table is hidden from several times."""
+
+FEATURE_WEIGHTS = (0.5, 0.1, 0.03)
+PATH = np.geomspace(0.7, 0.02, 14)
+"""λ1 along a path, as shares of λ_max."""
+
+EXACT_PATH = np.geomspace(0.5, 0.02, 5)
+"""The same where features are met exactly: each value costs more."""
+
+PATH_TOL, PATH_ROUNDS = 1e-2, 15
+"""A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
+
+TURNED = 2
+"""A path ends after this many values in a row without a better answer for X or for Y."""
+
+ENOUGH_FOR_QUANTILES = 50
+"""Hidden features needed to set the width of intervals by."""
+
+RANKS = (16, 32)
+FEATURE_PRECISIONS = (100.0, 30.0, 10.0)
+LABEL_PRECISION = 2.0
+"""Averages for features: ranks and prior precisions that are tried, from the stiffest on."""
+
+LABEL_FEATURE_PRECISION = 30.0
+LABEL_PRECISIONS = (8.0, 4.0, 2.0, 1.0, 0.5)
+LABEL_EMPHASIS = (1.0, 0.6, 0.35)
+"""Averages for labels; the last is the prior's feature weight."""
+
+EVIDENCE = (1.0, 0.5, 0.25)
+"""How far features are trusted in rows in which no label is known."""
+
+LONG, LONGEST = 5_000, 20_000
+"""Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
+and what they gain over the mode shrinks as rows become many."""
+
+SWEEPS = (25, 12)
+"""Most sweeps of an average while searching: from scratch, and from the answer for the prior before."""
+
+Part = Literal["features", "labels", "unlabelled"]
+PARTS: tuple[Part, ...] = ("features", "labels", "unlabelled")
+"""What is judged, and chosen, apart: features, labels, and labels of rows in which no label is known."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Penalties that the user gave; None where they are to be chosen."""
+
+    rank_penalty: float | None
+    residual_penalty: float | None
+    feature_weight: float | None
+
+    def setting(self) -> Setting:
+        """Give what to fit with where nothing could be judged."""
+        return Setting(
+            rank_penalty=self.rank_penalty,
+            residual_penalty=self.residual_penalty or 0.0,
+            feature_weight=FEATURE_WEIGHTS[0] if self.feature_weight is None else self.feature_weight,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One model and what it says of the hidden cells.
+
+    Attributes
+    ----------
+    method : {"mode", "average", "trivial"}
+    gaussian : bool
+        Whether features were made normal by ranks.
+    settings : dict
+        λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average.
+    errors : dict
+        Mean squared error of standardised hidden features; mean log-loss of hidden labels.
+    x_mean, x_std, y_score : ndarray
+        Prediction for each hidden feature and its standard deviation, in the user's units; log-odds of each
+        hidden label.
+    """
+
+    method: Literal["mode", "average", "trivial"]
+    gaussian: bool
+    settings: dict[str, Any]
+    errors: dict[Part, float]
+    x_mean: FloatArray = field(repr=False)
+    x_std: FloatArray = field(repr=False)
+    y_score: FloatArray = field(repr=False)
+
+    def record(self) -> Record:
+        """Give all but the predictions, flat."""
+        settings = dict(self.settings)
+        prior = settings.pop("prior", None)
+        if prior is not None:
+            settings |= {
+                "factors": prior.rank,
+                "feature_precision": prior.feature_precision,
+                "label_precision": prior.label_precision,
+                "feature_weight": prior.feature_weight / 2,
+            }
+        errors = {f"{part}_error": error for part, error in self.errors.items()}
+        return {"method": self.method, "gaussian": self.gaussian, **settings, **errors}
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """The cells that were hidden, with their truth.
+
+    Attributes
+    ----------
+    visible : Observations
+        The table without them.
+    x_row, x_column, x_value, y_row, y_column, y_value : ndarray
+        Where they are, in the user's columns, and what they hold.
+    x_scale : ndarray
+        Spread of each hidden feature's column.
+    """
+
+    visible: Observations
+    x_row: Any
+    x_column: Any
+    x_value: FloatArray
+    x_scale: FloatArray
+    y_row: Any
+    y_column: Any
+    y_value: FloatArray
+
+    @classmethod
+    def of(cls, observed: Observations, rng: np.random.Generator, share: float = HIDDEN_SHARE) -> "Hidden":
+        """Hide a share of the observed cells of X and of Y."""
+        X_hidden = observed.X_known & (rng.random(observed.X.shape) < share)
+        Y_hidden = observed.Y_known & (rng.random(observed.Y.shape) < share)
+        # A label must not lose its last 0 or its last 1: nothing could be learnt about it.
+        for value in (0, 1):
+            last = ((value == observed.Y) & ~Y_hidden).sum(axis=0) == 0
+            Y_hidden &= ~(last & (value == observed.Y))
+        # A feature must keep two values, for a mean and a spread.
+        X_hidden &= ~((observed.X_known & ~X_hidden).sum(axis=0) < 2)
+        x_row, x_column = np.nonzero(X_hidden)
+        y_row, y_column = np.nonzero(Y_hidden)
+        spread = np.sqrt(_column_variance(observed.X))
+        visible = replace(
+            observed,
+            X=np.where(X_hidden, np.nan, observed.X),
+            Y=np.where(Y_hidden, np.nan, observed.Y),
+        )
+        return cls(
+            visible,
+            x_row,
+            x_column,
+            observed.X[X_hidden],
+            np.where(spread > 0, spread, 1)[x_column],
+            y_row,
+            y_column,
+            observed.Y[Y_hidden],
+        )
+
+    @property
+    def sizes(self) -> dict[Part, int]:
+        """How many cells of each part are hidden."""
+        labels = self.y_value.size
+        return {
+            "features": self.x_value.size,
+            "labels": labels,
+            "unlabelled": labels if self.visible.X_known.any() else 0,
+        }
+
+
+class Search:
+    """Fits candidates to what is visible and judges them by what is hidden.
+
+    Parameters
+    ----------
+    observed : Observations
+        In the user's units.
+    yes_no : ndarray of bool, shape (n_features,)
+    center, scale : bool
+    fixed : Fixed
+    averaging : bool
+        Whether averages are tried.
+    random_state : int
+    progress : callable, optional
+        Called with a record per candidate.
+    """
+
+    def __init__(
+        self,
+        observed: Observations,
+        yes_no: BoolArray,
+        *,
+        center: bool,
+        scale: bool,
+        fixed: Fixed,
+        averaging: bool,
+        random_state: Any,
+        progress: Progress | None = None,
+    ) -> None:
+        self.yes_no, self.center, self.scale, self.fixed = yes_no, center, scale, fixed
+        self.averaging = averaging
+        rng = np.random.default_rng(random_state)
+        self.hidings = [Hidden.of(observed, rng)]
+        self.parts = tuple(part for part, size in self.hidings[0].sizes.items() if size >= FEWEST)
+        fewest = min((self.hidings[0].sizes[part] for part in self.parts), default=ENOUGH)
+        self.hidings += [Hidden.of(observed, rng) for _ in range(min(-(-ENOUGH // fewest), MOST_HIDINGS) - 1)]
+        # Penalties grow with the square root of the number of cells, as the noise they hold back does.
+        self.growth = float(np.sqrt(1 / (1 - HIDDEN_SHARE)))
+        self.candidates: list[Candidate] = []
+        self.progress = progress
+        self.interrupted = False
+        self._views: dict[bool, list[_View]] = {}
+
+    def run(self) -> "Search":
+        """Try everything; Ctrl-C ends the search with what has been found by then."""
+        if not self.parts:
+            return self
+        try:
+            views = self._look(gaussian=False)
+            trivial = [view.trivial() for view in views]
+            self._judge(
+                "trivial",
+                views,
+                {},
+                trivial,
+                [view.of_labels(one) for view, one in zip(views, trivial, strict=True)],
+            )
+            if self.averaging:
+                self._averages()
+            for gaussian in sorted({self.encoding_for(part) for part in self.parts}):
+                self._modes(gaussian=gaussian)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return self
+
+    def best(self, part: Part, method: str | None = None) -> Candidate | None:
+        """Give the candidate with the smallest error of a part, of any method or of one."""
+        if part not in self.parts:
+            return None
+        among = [one for one in self.candidates if method in (None, one.method)]
+        return min(among, key=lambda one: one.errors[part], default=None)
+
+    def encoding_for(self, part: Part) -> bool:
+        """Say whether the part's features are made normal by ranks: as its best average has it, or not."""
+        best = self.best(part, "average")
+        return False if best is None else best.gaussian
+
+    # -- averages ------------------------------------------------------------------------------------
+
+    def _averages(self) -> None:
+        if self.hidings[0].visible.n_samples > LONGEST:
+            return
+        if "features" in self.parts:
+            self._feature_averages()
+        if "labels" in self.parts:
+            self._label_averages()
+
+    def _feature_averages(self) -> None:
+        for gaussian in (False, True) if not self.yes_no.all() else (False,):
+            priors = (Prior(self._rank(RANKS[0]), value, LABEL_PRECISION) for value in FEATURE_PRECISIONS)
+            self._walk(priors, ("features",), gaussian=gaussian)
+        # More factors, and features less beholden to the labels.
+        self._change("features", self.candidates, rank=self._rank(RANKS[1]))
+        self._change("features", self.candidates, label_precision=10 * LABEL_PRECISION)
+
+    def _label_averages(self) -> None:
+        best = self.best("labels", "average")
+        gaussian = best is not None and best.gaussian
+        parts = tuple(part for part in self.parts if part != "features")
+        rank = self._rank(RANKS[0])
+        tried: list[Candidate] = []
+        for emphasis in LABEL_EMPHASIS:
+            priors = (
+                Prior(rank, LABEL_FEATURE_PRECISION * emphasis, value, emphasis) for value in LABEL_PRECISIONS
+            )
+            lowest = {part: min((one.errors[part] for one in tried), default=np.inf) for part in parts}
+            first = len(self.candidates)
+            self._walk(priors, parts, gaussian=gaussian)
+            tried += self.candidates[first:]
+            if all(one.errors[part] >= lowest[part] for one in self.candidates[first:] for part in parts):
+                break
+        for part in parts:
+            self._change(part, tried, rank=self._rank(RANKS[1]))
+
+    def _change(self, part: Part, among: list[Candidate], **change: Any) -> None:
+        """Try the best prior of some candidates with one number changed."""
+        best = min(
+            (one for one in among if one.method == "average"), key=lambda one: one.errors[part], default=None
+        )
+        long = "rank" in change and self.hidings[0].visible.n_samples > LONG
+        if best is None or long:
+            return
+        prior = replace(best.settings["prior"], **change)
+        if not any(
+            one.settings.get("prior") == prior and one.gaussian == best.gaussian for one in self.candidates
+        ):
+            self._walk([prior], (part,), gaussian=best.gaussian)
+
+    def _rank(self, wanted: int) -> int:
+        """Bound a number of factors by what the table could need."""
+        n, m = self._look(gaussian=False)[0].cells.shape
+        return max(1, min(wanted, n // 2, m // 2))
+
+    def _walk(self, priors: Iterable[Prior], parts: tuple[Part, ...], *, gaussian: bool) -> None:
+        """Follow priors of one rank, each from the answer before, until the error of every part rises."""
+        views = self._look(gaussian=gaussian)
+        starts: Sequence[Posterior | None] = [None] * len(views)
+        lowest = dict.fromkeys(parts, np.inf)
+        for prior in priors:
+            starts, errors = self._average(views, prior, starts)
+            better = {part: errors[part] for part in parts if errors[part] < lowest[part]}
+            if not better:
+                break
+            lowest |= better
+
+    def _average(
+        self, views: "list[_View]", prior: Prior, starts: Sequence[Posterior | None]
+    ) -> tuple[list[Posterior], dict[Part, float]]:
+        """Fit one prior to every hiding; give the answers and their errors."""
+        ends: list[Posterior] = []
+        moments = []
+        for view, start in zip(views, starts, strict=True):
+            base = view.encoding.offsets.astype(np.float64)
+            sweeps = SWEEPS[0] if start is None else SWEEPS[1]
+            posterior, rows = fit_posterior(view.cells, prior, base, start=start, max_iter=sweeps)
+            ends.append(posterior)
+            moments.append(posterior.at(rows, view.hidden_cells))
+        evidence, blind = self._trusted(views, ends)
+        settings = {"prior": prior, "evidence": evidence}
+        return ends, self._judge("average", views, settings, moments, blind).errors
+
+    def _trusted(self, views: "list[_View]", posteriors: list[Posterior]) -> tuple[float, list[Moments]]:
+        """Find how far features are to be trusted where no label is known, and what that says of labels."""
+        best: tuple[float, float, list[Moments]] = (np.inf, 1.0, [])
+        for evidence in EVIDENCE if "unlabelled" in self.parts else EVIDENCE[:1]:
+            blind = [
+                replace(one, evidence=evidence, usual=usual_features(view.cells)).labels_of(
+                    view.blind_cells, view.hidden_labels
+                )
+                for view, one in zip(views, posteriors, strict=True)
+            ]
+            error = self._blind_error(views, blind)
+            if error < best[0]:
+                best = (error, evidence, blind)
+        return best[1:]
+
+    def _blind_error(self, views: "list[_View]", blind: list[Moments]) -> float:
+        score = np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
+        return _log_loss(self.truth.y_value, score) if score.size else 0.0
+
+    # -- modes ---------------------------------------------------------------------------------------
+
+    def _modes(self, *, gaussian: bool) -> None:
+        views = self._look(gaussian=gaussian)
+        given = self.fixed
+        wanted = tuple(part for part in self.parts if self.encoding_for(part) == gaussian)
+        weights = FEATURE_WEIGHTS if given.feature_weight is None else (given.feature_weight,)
+        has_features, has_labels = (
+            values.size > 0 for values in (views[0].cells.x_value, views[0].cells.y_value)
+        )
+        if not (has_features and has_labels):
+            # Nothing to weigh against each other.
+            weights = weights[:1]
+        if given.residual_penalty in (None, 0):
+            for weight in weights:
+                self._follow(views, weight, PATH, wanted, exact=False)
+        if given.residual_penalty is None and has_features:
+            self._follow(views, weights[0], EXACT_PATH, wanted, exact=True)
+
+    def _follow(
+        self,
+        views: "list[_View]",
+        weight: float,
+        shares: FloatArray,
+        wanted: tuple[Part, ...],
+        *,
+        exact: bool,
+    ) -> None:
+        """Judge the answers along a path of λ1, on every hiding alike, until all wanted parts have turned."""
+        objectives = [view.objective(weight) for view in views]
+        penalties = [float(objectives[0].rank_penalty_max * share) for share in shares]
+        growth = self.growth
+        if self.fixed.rank_penalty is not None:
+            penalties, growth = [self.fixed.rank_penalty], 1.0
+        if exact:
+            objectives = [
+                replace(one, residual_penalty=penalties[0], rank_penalty=penalties[0]) for one in objectives
+            ]
+        paths = [solve_path(one, penalties, tol=PATH_TOL, max_iter=PATH_ROUNDS) for one in objectives]
+        lowest = dict.fromkeys(wanted, np.inf)
+        rose = 0
+        for step in zip(*paths, strict=True):
+            penalty = growth * step[0][0].rank_penalty
+            settings = {
+                "rank_penalty": penalty,
+                "residual_penalty": penalty if exact else 0.0,
+                "feature_weight": weight,
+            }
+            moments = [view.at(solution) for view, (_, solution) in zip(views, step, strict=True)]
+            blind = [
+                view.blindly(objective, solution)
+                for view, (objective, solution) in zip(views, step, strict=True)
+            ]
+            errors = self._judge("mode", views, settings, moments, blind).errors
+            better = {part: errors[part] for part in wanted if errors[part] < lowest[part]}
+            rose = 0 if better else rose + 1
+            lowest |= better
+            if rose >= TURNED or (exact and self._hopeless(lowest)):
+                break
+
+    def _hopeless(self, errors: dict[Part, float]) -> bool:
+        """Far from the best in every part: features met exactly do not suit this table."""
+        best = {part: self.best(part) for part in errors}
+        return all(one is not None and errors[part] > 1.1 * one.errors[part] for part, one in best.items())
+
+    # -- judging -------------------------------------------------------------------------------------
+
+    def _look(self, *, gaussian: bool) -> "list[_View]":
+        """Every hiding as an encoding has it."""
+        if gaussian not in self._views:
+            settings = {"center": self.center, "scale": self.scale, "gaussian": gaussian}
+            self._views[gaussian] = [
+                _View(hidden, Encoding.of(hidden.visible, self.yes_no, **settings), free_offsets=self.center)
+                for hidden in self.hidings
+            ]
+        return self._views[gaussian]
+
+    def _judge(
+        self,
+        method: Literal["mode", "average", "trivial"],
+        views: "list[_View]",
+        settings: dict[str, Any],
+        moments: list[Moments],
+        blind: list[Moments],
+    ) -> Candidate:
+        parts = [view.decode(one) for view, one in zip(views, moments, strict=True)]
+        x_mean, x_std, y_score = (np.concatenate(part) for part in zip(*parts, strict=True))
+        truth = self.truth
+        errors: dict[Part, float] = {}
+        if x_mean.size:
+            errors["features"] = float(np.mean(((x_mean - truth.x_value) / truth.x_scale) ** 2))
+        if y_score.size:
+            errors["labels"] = _log_loss(truth.y_value, y_score)
+            errors["unlabelled"] = self._blind_error(views, blind)
+        gaussian = views[0].encoding.gaussian
+        candidate = Candidate(method, gaussian, settings, errors, x_mean, x_std, y_score)
+        self.candidates.append(candidate)
+        if self.progress is not None:
+            self.progress({"iteration": len(self.candidates), "stage": "tuning", **candidate.record()})
+        return candidate
+
+    @cached_property
+    def truth(self) -> "Truth":
+        """What the hidden cells hold, one hiding after the other."""
+        names = ("x_column", "x_value", "x_scale", "y_column", "y_value")
+        return Truth(*(np.concatenate([getattr(one, name) for one in self.hidings]) for name in names))
+
+    def settings(self) -> dict[Part, Setting]:
+        """Give what each part is to be fitted with; a part that could not be judged follows the other."""
+        chosen = {part: self._setting(part) for part in self.parts}
+        if not chosen:
+            return dict.fromkeys(PARTS, self.fixed.setting())
+        fallback = next(iter(chosen.values()))
+        return {part: chosen.get(part, fallback) for part in PARTS}
+
+    def _setting(self, part: Part) -> Setting:
+        """Take the best candidate of a part, and the best mode beside it: every fit has a certificate."""
+        best, mode = self.best(part), self.best(part, "mode")
+        if mode is None:
+            penalties = replace(self.fixed.setting(), gaussian=self.encoding_for(part))
+        else:
+            penalties = Setting(gaussian=mode.gaussian, **mode.settings)
+        if best is None or best.method == "mode":
+            return penalties
+        chosen = replace(penalties, method=best.method, prior=best.settings.get("prior"))
+        if part == "unlabelled" and best.method == "average":
+            chosen = replace(chosen, evidence=best.settings["evidence"])
+        return chosen
+
+    def std_factor(self) -> float:
+        """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
+        best = self.best("features")
+        if best is None or best.x_mean.size < ENOUGH_FOR_QUANTILES:
+            return 1.0
+        numbers = ~self.yes_no[self.truth.x_column]
+        ratio = np.abs(best.x_mean - self.truth.x_value)[numbers] / np.maximum(best.x_std[numbers], 1e-300)
+        return float(np.quantile(ratio, 0.9) / ndtri(0.95)) if ratio.size else 1.0
+
+    def hidden_labels(self) -> "HiddenLabels | None":
+        """Give the hidden labels and what the chosen model says of them; None if too few were hidden."""
+        best = self.best("labels")
+        return None if best is None else HiddenLabels(self.truth.y_column, self.truth.y_value, best.y_score)
+
+    def summary(self) -> dict[str, Any]:
+        """Give what was chosen, why, and every candidate with its errors."""
+        told: dict[str, Any] = {
+            "hidden_cells": {part: sum(one.sizes[part] for one in self.hidings) for part in PARTS},
+            "curves": [one.record() for one in self.candidates],
+        }
+        for part in self.parts:
+            best = self.best(part)
+            if best is not None:
+                told[part] = {
+                    **best.record(),
+                    "error": best.errors[part],
+                    **{
+                        f"{method}_error": one.errors[part]
+                        for method in ("trivial", "mode", "average")
+                        if (one := self.best(part, method)) is not None
+                    },
+                }
+        return told
+
+
+class Truth(NamedTuple):
+    """What was hidden: column, value and spread of features, column and value of labels."""
+
+    x_column: Any
+    x_value: FloatArray
+    x_scale: FloatArray
+    y_column: Any
+    y_value: FloatArray
+
+
+class HiddenLabels(NamedTuple):
+    """Column, truth and predicted log-odds of every hidden label."""
+
+    column: Any
+    truth: FloatArray
+    score: FloatArray
+
+
+class _View:
+    """The visible and the hidden cells as an encoding has them."""
+
+    def __init__(self, hidden: Hidden, encoding: Encoding, *, free_offsets: bool) -> None:
+        self.hidden, self.encoding, self.free_offsets = hidden, encoding, free_offsets
+        self.observed = encoding.apply(hidden.visible)
+        self.cells = Cells.of(self.observed)
+        # In the order of the solvers' columns, so that one pattern serves both parts.
+        self._x_column = encoding.order[hidden.x_column]
+        self._y_column = encoding.order[hidden.y_column + len(encoding.yes_no)]
+
+    def objective(self, feature_weight: float) -> Objective:
+        """F on the visible cells with λ2 = 0; λ1 is still open."""
+        observed = self.observed.without_one_sided_labels() if self.free_offsets else self.observed
+        return Objective(observed, 1.0, 0.0, feature_weight, self.encoding.offsets, self.free_offsets)
+
+    @cached_property
+    def hidden_cells(self) -> Cells:
+        """The hidden cells as a pattern; their values do not matter."""
+        n, m = self.cells.shape
+        marked = np.full((n, m), np.nan)
+        marked[self.hidden.x_row, self._x_column] = 0
+        marked[self.hidden.y_row, self._y_column] = 0
+        split = self.encoding.n_numbers
+        return Cells.of(Observations(marked[:, :split], marked[:, split:]))
+
+    @cached_property
+    def hidden_labels(self) -> Cells:
+        """The hidden labels alone as a pattern."""
+        n, m = self.cells.shape
+        marked = np.full((n, m), np.nan)
+        marked[self.hidden.y_row, self._y_column] = 0
+        split = self.encoding.n_numbers
+        return Cells.of(Observations(marked[:, :split], marked[:, split:]))
+
+    @cached_property
+    def blind_cells(self) -> Cells:
+        """The visible features, without any label."""
+        Y = self.observed.Y.copy()
+        Y[:, len(self.encoding.yes_no) - self.encoding.n_numbers :] = np.nan
+        return Cells.of(replace(self.observed, Y=Y))
+
+    def in_order(self, labels: Moments) -> FloatArray:
+        """Log-odds of hidden labels, from the order of their pattern to that of the truth."""
+        order = np.lexsort((self._y_column, self.hidden.y_row))
+        score = np.empty(len(order))
+        score[order] = labels.score
+        return score
+
+    def of_labels(self, moments: Moments) -> Moments:
+        """Those of all hidden cells' moments that are labels', by rows."""
+        _, column = self._cells_by_row
+        labels = column >= len(self.encoding.yes_no)
+        return replace(moments, mean=moments.mean[labels], variance=moments.variance[labels])
+
+    def blindly(self, objective: Objective, solution: Solution) -> Moments:
+        """Give what a solution says of the hidden labels from the features of their rows alone."""
+        cells = self.hidden_labels
+        mode = Mode.bare(objective, solution)
+        U = mode.rows(self.blind_cells)
+        row = np.repeat(np.arange(len(U)), np.diff(cells.y_start))
+        t = np.einsum("qr,qr->q", U[row], mode.V[cells.y_column]) + mode.offsets[cells.y_column]
+        return Moments(t, np.zeros_like(t), mode.noise, averaged=False)
+
+    @cached_property
+    def _place(self) -> tuple[Any, Any]:
+        """Where each hidden feature and label is in the row-wise order of the hidden pattern."""
+        n, m = self.cells.shape
+        rank = np.zeros((n, m), np.int64)
+        rank[self.hidden.x_row, self._x_column] = 1
+        rank[self.hidden.y_row, self._y_column] = 1
+        rank = np.cumsum(rank.ravel()).reshape(n, m) - 1
+        return rank[self.hidden.x_row, self._x_column], rank[self.hidden.y_row, self._y_column]
+
+    def trivial(self) -> Moments:
+        """Column means and label rates in the hidden cells."""
+        _, column = self._cells_by_row
+        t = self.encoding.offsets[column].astype(np.float64)
+        return Moments(t, np.zeros_like(t), np.ones(self.encoding.n_numbers), averaged=False)
+
+    def at(self, solution: Solution) -> Moments:
+        """Give a solution's values in the hidden cells."""
+        row, column = self._cells_by_row
+        M = solution.M
+        t = np.einsum("qr,qr->q", M.U[row] * M.s, M.Vt.T[column]) + solution.offsets[column]
+        fitted = np.einsum("qr,qr->q", M.U[self._x_row] * M.s, M.Vt.T[self.cells.x_column])
+        residual = self.cells.x_value - fitted - solution.offsets[self.cells.x_column]
+        d = self.encoding.n_numbers
+        count = np.bincount(self.cells.x_column, minlength=d)
+        noise = np.bincount(self.cells.x_column, residual**2, d) / np.maximum(count, 1)
+        return Moments(t, np.zeros_like(t), noise, averaged=False)
+
+    @cached_property
+    def _x_row(self) -> Any:
+        return np.repeat(np.arange(self.cells.shape[0]), np.diff(self.cells.x_start))
+
+    @cached_property
+    def _cells_by_row(self) -> tuple[Any, Any]:
+        hidden = self.hidden
+        row = np.concatenate((hidden.x_row, hidden.y_row))
+        column = np.concatenate((self._x_column, self._y_column))
+        order = np.lexsort((column, row))
+        return row[order], column[order]
+
+    def decode(self, moments: Moments) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean and standard deviation of the hidden features in the user's units; log-odds of the labels."""
+        x_place, y_place = self._place
+        score = moments.score
+        t, spread = moments.mean[x_place], moments.variance[x_place]
+        mean, std = np.empty_like(t), np.empty_like(t)
+        for column, where in _groups(self.hidden.x_column):
+            inner = int(self.encoding.order[column])
+            noise = 0.0 if self.encoding.yes_no[column] else moments.noise[inner]
+            mean[where], std[where] = self.encoding.feature(
+                column, t[where], score[x_place][where], spread[where] + noise
+            )
+        return mean, std, score[y_place]
+
+
+def _log_loss(truth: FloatArray, score: FloatArray) -> float:
+    return float(np.mean(np.logaddexp(0, score) - truth * score))
+
+
+def _groups(column: Any) -> Iterator[tuple[int, Any]]:
+    """Each distinct value and where it stands."""
+    order = np.argsort(column, kind="stable")
+    values, first = np.unique(column[order], return_index=True)
+    for value, where in zip(values, np.split(order, first[1:]), strict=True):
+        yield int(value), where
+
+
+def _column_variance(X: FloatArray) -> FloatArray:
+    """Variance of each column's known cells; 0 where there are none."""
+    count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
+    mean = np.nansum(X, axis=0) / count
+    variance: FloatArray = np.nansum((X - mean) ** 2, axis=0) / count
+    return variance
