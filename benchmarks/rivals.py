@@ -346,8 +346,6 @@ def _each(**options: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
     return tuple(dict(zip(options, values, strict=True)) for values in product(*options.values()))
 
 
-_LIGHT = {"learning_rate": 0.05, "min_samples_leaf": 10}
-
 RIVALS = {
     "mean/majority": Rival(column_means, ({},)),
     "logistic after mean": Rival(logistic, _each(C=(1e-3, 1e-2, 1e-1, 1.0))),
@@ -360,14 +358,14 @@ RIVALS = {
         _each(w_user=(None,), lambda_=(4, 7, 12, 20)) + _each(w_user=(0.3,), lambda_=(2, 4, 7, 12)),
     ),
     "IterativeImputer": Rival(chained_equations, _each(ridge=(30, 100, 300, 1000, 3000))),
+    # From hardly more than the rate upwards: with most cells NaN, the defaults overfit at once.
     "HistGradientBoosting": Rival(
         boosted_trees,
         (
-            {"max_iter": 20, "max_depth": 1, **_LIGHT},
-            {"max_iter": 30, "max_depth": 2, **_LIGHT},
-            {"max_iter": 60, "max_depth": 2, "max_features": 0.2, **_LIGHT, "min_samples_leaf": 5},
-            {"max_iter": 100, "max_depth": 3, "max_features": 0.2, **_LIGHT, "min_samples_leaf": 5},
-            {"max_iter": 100, "max_leaf_nodes": 15, "max_features": 0.2, **_LIGHT},
+            {"learning_rate": 0.005, "max_depth": 3, "max_features": 0.2, "min_samples_leaf": 5},
+            {"learning_rate": 0.02, "max_depth": 2, "max_features": 0.1, "min_samples_leaf": 5},
+            {"learning_rate": 0.05, "max_depth": 3, "max_features": 0.2, "min_samples_leaf": 5},
+            {"learning_rate": 0.05, "max_leaf_nodes": 15, "max_features": 0.2, "min_samples_leaf": 10},
         ),
     ),
     "gcimpute": Rival(gaussian_copula, _each(rank=(5, 10, None))),
