@@ -131,8 +131,12 @@ def _means(table: np.ndarray) -> np.ndarray:
 
 def _spread(table: np.ndarray) -> np.ndarray:
     """Observed standard deviations of the columns; 1 where there is none."""
-    spread = np.sqrt(_means((table - _means(table)) ** 2))
-    return np.where(spread > 0, spread, 1.0)
+    return np.where(_varied(table), np.sqrt(_means((table - _means(table)) ** 2)), 1.0)
+
+
+def _varied(table: np.ndarray) -> np.ndarray:
+    """Tell which columns show two values; a variance would be a rounding error above 0 where they do not."""
+    return np.fmax.reduce(table) > np.fmin.reduce(table)
 
 
 class Glued:
@@ -148,8 +152,8 @@ class Glued:
     Attributes
     ----------
     table : ndarray of shape (n_samples, n_varied)
-        Columns that show fewer than two values are left out: the imputers drop or
-        refuse them. :meth:`split` puts them back as their mean.
+        Columns that show fewer than two values are left out, because the imputers drop or refuse them;
+        :meth:`split` puts them back as their mean.
     """
 
     def __init__(self, X: np.ndarray, Y: np.ndarray, standardise: str) -> None:
@@ -157,7 +161,7 @@ class Glued:
         whole = np.hstack((X, Y))
         self._means, self._spread = _means(whole), _spread(whole)
         self._offsets = self._means.copy()
-        self._varied = _means((whole - self._means) ** 2) > 0
+        self._varied = _varied(whole)
         raw = {"all": self._d + self._n_labels, "features": self._d, "nothing": 0}[standardise]
         self._offsets[raw:], self._spread[raw:] = 0.0, 1.0
         self.n_features = int(self._varied[: self._d].sum())
