@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers clean
+.PHONY: demo test check bench-paper bench-solvers bench-real clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -28,6 +28,10 @@ bench-paper: $(VENV)/.installed
 bench-solvers: $(VENV)/.installed
 	$(BIN)/python benchmarks/solvers.py
 
+# One thread: the unit of cost, one SVD, and every method get the same.
+bench-real: $(VENV)/.installed-bench
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/real.py
+
 clean:
 	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
@@ -40,4 +44,8 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable '.[bench]'
 	@touch $@ $(VENV)/.installed
