@@ -198,12 +198,10 @@ def frame_like(data: Any, values: FloatArray, names: Any) -> Any:
     if frame is None:
         return values
     columns = {str(name): values[:, j] for j, name in enumerate(names)}
-    fresh = nw.from_dict(columns, backend=frame.implementation)
-    return nw.to_native(
-        nw.maybe_set_index(fresh, index=nw.maybe_get_index(frame))
-        if nw.maybe_get_index(frame) is not None
-        else fresh
-    )
+    fresh = nw.to_native(nw.from_dict(columns, backend=frame.implementation))
+    if frame.implementation.is_pandas_like():
+        fresh.index = nw.to_native(frame).index
+    return fresh
 
 
 def hide_cells(data: Any, argument: str, hidden: BoolArray) -> Any:

@@ -73,8 +73,9 @@ LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
 and what they gain over the mode shrinks as rows become many."""
 
-SWEEPS = (25, 12)
-"""Most sweeps of an average while searching: from scratch, and from the answer for the prior before."""
+SWEEPS = (25, 12, 40)
+"""Most sweeps of an average while searching: from scratch, from the answer for the prior before, and from
+scratch with more factors, of which there are few."""
 
 Part = Literal["features", "labels", "unlabelled"]
 PARTS: tuple[Part, ...] = ("features", "labels", "unlabelled")
@@ -356,7 +357,7 @@ class Search:
         moments = []
         for view, start in zip(views, starts, strict=True):
             base = view.encoding.offsets.astype(np.float64)
-            sweeps = SWEEPS[0] if start is None else SWEEPS[1]
+            sweeps = SWEEPS[2 if prior.rank > RANKS[0] else 0 if start is None else 1]
             posterior, rows = fit_posterior(view.cells, prior, base, start=start, max_iter=sweeps)
             ends.append(posterior)
             moments.append(posterior.at(rows, view.hidden_cells))

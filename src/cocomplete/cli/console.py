@@ -25,6 +25,9 @@ def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]],
         task = line.add_task("starting", total=None)
 
         def advance(record: dict[str, Any]) -> None:
+            if record.get("stage") == "tuning":
+                line.update(task, description=f"choosing penalties, candidate {record['iteration']}")
+                return
             text = f"iteration {record['iteration']}, objective {record['objective']:.6g}"
             if record.get("duality_gap", float("inf")) < float("inf"):
                 text += f", gap {record['duality_gap']:.1g}"

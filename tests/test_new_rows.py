@@ -1,0 +1,292 @@
+"""Rows the model has never seen, draws, thresholds, label policies, interruptions."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from cocomplete import CoCompleter, InputError
+from cocomplete.datasets import make_clinic, make_low_rank_multilabel
+from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
+
+GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+
+
+@pytest.fixture(scope="module")
+def data():
+    table = make_low_rank_multilabel(160, 15, 6, rank=2, observed=0.6, random_state=1)
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=table.X.shape)
+    table.X, table.X_true = table.X + noise, table.X_true + noise
+    return table
+
+
+@pytest.fixture(scope="module", params=["mode", "average"])
+def model(request, data):
+    params = GIVEN if request.param == "mode" else {}
+    fitted = CoCompleter(**params).fit(data.X[:120], data.Y[:120])
+    assert (fitted.validation_ is None) == (request.param == "mode")
+    return fitted
+
+
+def test_new_rows_are_predicted_better_than_by_rates(model, data):
+    X, Y_true = data.X[120:], data.Y_true[120:]
+    rates = np.nanmean(data.Y[:120], axis=0)
+    probability = model.predict_proba(X)
+    assert probability.shape == Y_true.shape
+    assert log_loss(Y_true, probability) < 0.7 * log_loss(Y_true, np.tile(rates, (40, 1)))
+    np.testing.assert_array_equal(model.predict(X), probability > 0.5)
+    np.testing.assert_allclose(probability, 1 / (1 + np.exp(-model.decision_function(X))))
+    assert model.score(X, Y_true) == pytest.approx(1 - hamming_error(Y_true, model.predict(X)))
+
+
+def test_new_features_are_filled_and_known_ones_left(model, data):
+    X = data.X[120:]
+    known = ~np.isnan(X)
+    filled = model.transform(X)
+    np.testing.assert_array_equal(filled[known], X[known])
+    assert standardized_rmse(data.X_true[120:], filled, observed=known) < 0.75
+
+
+def test_one_row_at_a_time_is_all_rows_at_once(model, data):
+    X = data.X[120:128]
+    np.testing.assert_allclose(
+        np.vstack([model.predict_proba(row[None]) for row in X]), model.predict_proba(X), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        np.vstack([model.transform(row[None]) for row in X]), model.transform(X), atol=1e-5
+    )
+
+
+def test_known_labels_of_a_new_row_help_with_its_others(model, data):
+    X = np.full((40, 15), np.nan)
+    Y = data.Y_true[120:].astype(float)
+    Y[:, 3:] = np.nan
+    done = model.complete(X, Y)
+    np.testing.assert_array_equal(done.Y[:, :3], Y[:, :3])
+    truth = data.Y_true[120:, 3:]
+    assert log_loss(truth, done.Y_proba[:, 3:]) < log_loss(truth, model.predict_proba(X)[:, 3:])
+
+
+def test_predicting_leaves_the_model_byte_for_byte(model, data):
+    before = pickle.dumps(model)
+    model.complete(data.X[120:], data.Y[120:])
+    model.predict(data.X[120:])
+    model.transform(data.X[:3])
+    model.sample_completions(2)
+    assert pickle.dumps(model) == before
+
+
+def test_completing_without_labels_is_predicting(model, data):
+    X = data.X[120:]
+    done = model.complete(X)
+    np.testing.assert_array_equal(done.Y_proba, model.predict_proba(X))
+    np.testing.assert_array_equal(done.Y, model.predict(X))
+
+
+def test_a_row_of_the_fit_is_completed_alone_as_in_its_table(model, data):
+    X, Y = data.X[:120], data.Y[:120]
+    whole = model.complete(X, Y)
+    some = model.complete(X[:30], Y[:30])
+    np.testing.assert_allclose(some.Y_proba, whole.Y_proba[:30], atol=0.02)
+    np.testing.assert_allclose(some.X, whole.X[:30], atol=0.05 * np.nanstd(X))
+
+
+def test_standard_deviations_hold_what_they_promise(data):
+    model = CoCompleter().fit(data.X, data.Y)
+    done = model.complete(data.X, data.Y)
+    known = ~np.isnan(data.X)
+    assert (done.X_std[known] == 0).all()
+    assert (done.X_std[~known] > 0).all()
+    assert 0.82 < interval_coverage(data.X_true, done.X, done.X_std, observed=known) < 0.97
+
+
+def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model, data):
+    draws = model.sample_completions(60, random_state=1)
+    known, Y_known = ~np.isnan(data.X[:120]), ~np.isnan(data.Y[:120])
+    for draw in draws[:3]:
+        np.testing.assert_array_equal(draw.X[known], data.X[:120][known])
+        np.testing.assert_array_equal(draw.Y[Y_known], data.Y[:120][Y_known])
+        assert np.isin(draw.Y, (0, 1)).all()
+    done = model.complete(data.X[:120], data.Y[:120])
+    spread = np.std([draw.X for draw in draws], axis=0)
+    # Clipping to the observed range takes a little off.
+    assert 0.8 < np.median(spread[~known] / done.X_std[~known]) < 1.1
+    rate = np.mean([draw.Y for draw in draws], axis=0)
+    # A mode's probability is taken at the best factors; draws are spread around them, nearer to one half.
+    bound = 0.15 if model.validation_ is None else 0.08
+    assert np.mean(np.abs(rate - done.Y_proba)[~Y_known]) < bound
+    again = model.sample_completions(1, random_state=1)[0]
+    np.testing.assert_array_equal(again.X, draws[0].X)
+    some = model.sample_completions(1, data.X[120:], None)[0]
+    assert some.X.shape == (40, 15)
+    with pytest.raises(InputError, match="n must be a whole number of at least 1, got 0"):
+        model.sample_completions(0)
+
+
+def test_frames_keep_names_index_and_kind():
+    clinic = make_clinic()
+    X = pd.DataFrame(clinic.X, columns=clinic.feature_names, index=np.arange(len(clinic.X))[::-1])
+    y = pd.DataFrame(clinic.Y, columns=clinic.label_names, index=X.index)
+    model = CoCompleter(**GIVEN).fit(X.iloc[:300], y.iloc[:300])
+    done = model.complete(X.iloc[300:])
+    assert list(done.Y.columns) == list(clinic.label_names)
+    assert list(done.Y.index) == list(done.X.index) == list(X.index[300:])
+    model.set_output(transform="pandas")
+    assert list(model.transform(X.iloc[300:]).columns) == list(X.columns)
+    assert list(model.get_feature_names_out()) == list(X.columns)
+    model.set_output(transform="polars")
+    assert isinstance(model.transform(X.iloc[300:]), pl.DataFrame)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(X.iloc[300:, ::-1])
+    with pytest.raises(InputError, match="stands where the model was fitted with"):
+        model.complete(X.iloc[300:], y.iloc[300:, ::-1])
+    with pytest.raises(InputError, match=r"y has 1 labels, but the model was fitted with \d"):
+        model.complete(X.iloc[300:], y.iloc[300:, :1])
+    frames = pl.from_pandas(X.iloc[:300]), pl.from_pandas(y.iloc[:300])
+    new = CoCompleter(**GIVEN).fit(*frames).complete(pl.from_pandas(X.iloc[300:]))
+    assert new.Y.columns == list(clinic.label_names)
+
+
+def test_a_model_without_labels_says_so():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    model = CoCompleter(**GIVEN).fit(X)
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(InputError, match=r"needs labels, but the model was fitted without"):
+            getattr(model, method)(X)
+    assert model.complete(X).Y is None
+
+
+def test_yes_no_features_come_back_as_yes_or_no():
+    rng = np.random.default_rng(3)
+    u = rng.normal(size=(200, 1))
+    X = u + 0.3 * rng.normal(size=(200, 4))
+    X[:, 3] = rng.random(200) < 1 / (1 + np.exp(-4 * u[:, 0]))
+    truth = X.copy()
+    X[rng.random(X.shape) < [0, 0.3, 0.3, 0.3]] = np.nan
+    model = CoCompleter(averaging=False).fit(X)
+    assert list(model.feature_types_) == ["number"] * 3 + ["yes-no"]
+    done = model.complete(X)
+    holes = np.isnan(X[:, 3])
+    assert np.isin(done.X[:, 3], (0, 1)).all()
+    assert (done.X[holes, 3] == truth[holes, 3]).mean() > 0.75
+    chance = model.predict_feature_proba(X)
+    assert chance.shape == (200, 1)
+    np.testing.assert_array_equal(done.X[holes, 3], chance[holes, 0] > 0.5)
+    np.testing.assert_allclose(done.X_std[holes, 3], np.sqrt(chance * (1 - chance))[holes, 0])
+    assert 0 <= model.offsets_[3] <= 1
+    as_number = CoCompleter(feature_types={3: "number"}, averaging=False).fit(X)
+    assert as_number.feature_types_[3] == "number"
+    assert not np.isin(as_number.complete(X).X[:, 3], (0, 1)).all()
+
+
+def test_filled_features_stay_in_the_observed_range(data):
+    low, high = np.nanmin(data.X, axis=0), np.nanmax(data.X, axis=0)
+    inside = CoCompleter(**GIVEN).fit(data.X, data.Y).complete(data.X, data.Y).X
+    assert ((inside >= low) & (inside <= high)).all()
+    free = (
+        CoCompleter(**(GIVEN | {"rank_penalty": 0.3}), clip=False)
+        .fit(data.X, data.Y)
+        .complete(data.X, data.Y)
+        .X
+    )
+    assert not ((free >= low) & (free <= high)).all()
+
+
+@pytest.mark.parametrize("threshold", [0.2, "f1", "cardinality", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
+def test_thresholds(data, threshold):
+    model = CoCompleter(**GIVEN, threshold=threshold).fit(data.X, data.Y)
+    done = model.complete(data.X, data.Y)
+    unknown = np.isnan(data.Y)
+    np.testing.assert_array_equal(done.Y[unknown], (done.Y_proba > model.thresholds_)[unknown])
+    if isinstance(threshold, str):
+        assert ((model.thresholds_ > 0) & (model.thresholds_ < 1)).all()
+        assert len(set(model.thresholds_)) > 1
+    else:
+        np.testing.assert_array_equal(model.thresholds_, np.broadcast_to(threshold, 6))
+    if threshold == "cardinality":
+        predicted = (done.Y_proba > model.thresholds_).mean(axis=0)
+        np.testing.assert_allclose(predicted, np.nanmean(data.Y, axis=0), atol=0.02)
+
+
+def test_only_ones_recorded(data):
+    truth = data.Y_true
+    recorded = np.where((truth == 1) & ~np.isnan(data.Y), 1.0, np.nan)
+    with pytest.warns(UserWarning, match=r"have only ones observed; .* label_policy='positive-unlabelled'"):
+        CoCompleter(**GIVEN).fit(data.X, recorded)
+    model = CoCompleter(label_policy="positive-unlabelled", averaging=False).fit(data.X, recorded)
+    done = model.complete(data.X, recorded)
+    known = recorded == 1
+    assert (done.Y[known] == 1).all()
+    hidden = ~known
+    positives, negatives = done.Y_proba[hidden & (truth == 1)], done.Y_proba[hidden & (truth == 0)]
+    # Unrecorded ones rank above zeros, and as many ones are foreseen as there are, roughly.
+    assert np.mean(positives[:, None] > negatives[None]) > 0.85
+    assert 0.6 < done.Y_proba.mean() / truth.mean() < 1.5
+    with pytest.raises(InputError, match="label_policy must be one of"):
+        CoCompleter(label_policy="guess").fit(data.X)
+
+
+class Impatient:
+    """Presses Ctrl-C once a record of some kind has been seen often enough."""
+
+    def __init__(self, after, stage=None):
+        self.after, self.stage, self.seen = after, stage, 0
+
+    def __call__(self, record):
+        if record.get("stage") == self.stage:
+            self.seen += 1
+            if self.seen == self.after:
+                raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
+def test_ctrl_c_in_the_solver_keeps_what_was_reached(data, solver):
+    model = CoCompleter(**GIVEN, solver=solver, tol=1e-12, max_iter=60)
+    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
+        model.fit(data.X, data.Y, progress=Impatient(2))
+    assert not model.converged_
+    assert np.isfinite(model.complete(data.X, data.Y).X).all()
+
+
+def test_ctrl_c_in_the_search_uses_the_best_so_far(data):
+    with pytest.warns(UserWarning, match="fit was interrupted"):
+        model = CoCompleter().fit(data.X, data.Y, progress=Impatient(4, "tuning"))
+    assert len(model.validation_["curves"]) == 4
+    assert model.converged_
+    assert np.isfinite(model.complete(data.X, data.Y).X).all()
+
+
+def test_noise_is_answered_with_means_and_says_so():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 6)), (rng.random((60, 4)) < 0.4).astype(float)
+    X[rng.random(X.shape) < 0.5] = np.nan
+    y[rng.random(y.shape) < 0.5] = np.nan
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = CoCompleter().fit(X, y)
+    chosen = {part: model.validation_[part]["method"] for part in ("features", "labels")}
+    for part, words in (("features", "column means"), ("labels", "label rates")):
+        told = any(words in str(warning.message) for warning in caught)
+        assert told == (chosen[part] == "trivial")
+    done = model.complete(X, y)
+    if chosen["features"] == "trivial":
+        holes = np.isnan(X[:, 0])
+        assert np.ptp(done.X[holes, 0]) == 0
+
+
+def test_validation_tells_what_was_chosen_and_against_what(data):
+    model = CoCompleter().fit(data.X, data.Y)
+    told = model.validation_
+    for part in ("features", "labels", "unlabelled"):
+        errors = [record[f"{part}_error"] for record in told["curves"]]
+        assert told[part]["error"] == min(errors)
+        assert told[part]["trivial_error"] == told["curves"][0][f"{part}_error"]
+    assert {"mode", "average", "trivial"} == {record["method"] for record in told["curves"]}
+    again = CoCompleter().fit(data.X, data.Y)
+    assert again.validation_["curves"] == told["curves"]
+    other = CoCompleter(random_state=1).fit(data.X, data.Y)
+    assert other.validation_["curves"] != told["curves"]
