@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
-from cocomplete.completer import Completion
+from cocomplete.completer import Completion, Reconstruction
 from cocomplete.containers import fill_like, to_table
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import Standardization
@@ -40,6 +40,7 @@ class MeanMode(BaseEstimator):
         self.n_features_in_ = observed.n_features
         self.means_: FloatArray = units.center
         self.rates_: FloatArray = expit(units.log_odds)
+        self._log_odds, self._n_samples = units.log_odds, observed.n_samples
         return self
 
     def complete(self, X: Any, y: Any = None) -> Completion:
@@ -52,3 +53,10 @@ class MeanMode(BaseEstimator):
         if y is not None:
             Y = fill_like(y, "y", (rates > 0.5).astype(float), ~np.isnan(to_table(y, "y").values))
         return Completion(fill_like(X, "X", means, X_known), Y, rates.copy(), None)
+
+    def reconstruct(self) -> Reconstruction:
+        """Give means and log-odds for every cell of the training rows."""
+        check_is_fitted(self)
+        return Reconstruction(
+            np.tile(self.means_, (self._n_samples, 1)), np.tile(self._log_odds, (self._n_samples, 1))
+        )
