@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cocomplete import baselines, datasets, metrics
+    from cocomplete import baselines, datasets, metrics, statistics
     from cocomplete.completer import CoCompleter, complete
     from cocomplete.exceptions import InputError
 
@@ -19,6 +19,7 @@ __all__ = [
     "complete",
     "datasets",
     "metrics",
+    "statistics",
 ]
 
 _HOMES = {
@@ -26,7 +27,7 @@ _HOMES = {
     "complete": "cocomplete.completer",
     "InputError": "cocomplete.exceptions",
 }
-_MODULES = ("baselines", "datasets", "metrics")
+_MODULES = ("baselines", "datasets", "metrics", "statistics")
 
 
 def __getattr__(name: str) -> object:
