@@ -72,7 +72,7 @@ def paired_test(worse: Sequence[float] | FloatArray, better: Sequence[float] | F
     --------
     >>> test = paired_test([0.30, 0.31, 0.33], [0.20, 0.22, 0.21])
     >>> bool(test.p_value < 0.05), round(test.effect_size, 1)
-    (True, 6.9)
+    (True, 6.8)
     >>> paired_test([0.2, 0.3], [0.2, 0.3])
     PairedTest(p_value=1.0, effect_size=0.0)
     """

@@ -38,7 +38,7 @@ VARIANTS = ("mc-1", "mc-b", "plain")
 SHRINKAGE = 0.25
 """η: each μ of the continuation is this share of the one before."""
 
-LABEL_WEIGHTS = (1.0, 5.0, 25.0, 50.0)
+LABEL_WEIGHTS = (1.0, 5.0, 25.0)
 """What a tuned fit may try: how much a label cell weighs against a feature cell."""
 
 Model = tuple[Solution, FloatArray]
@@ -55,8 +55,8 @@ class GoldbergMC(TransductiveCompleter):
     ----------
     preset : {"paper", "tuned"}, default="paper"
         "paper": Goldberg et al.'s own steps on raw columns, down to μ = 1e-5 at λ = 1. "tuned": features
-        centred and scaled, μ and λ chosen on hidden observed cells for X and for Y apart, solved to ``tol``;
-        in MC-b the features' offsets are then free too.
+        centred; μ, λ and whether to scale features chosen on hidden observed cells, for X and for Y apart;
+        solved to ``tol``. In MC-b the features' offsets are then free too.
     variant : {"mc-1", "mc-b", "plain"}, default="mc-1"
         "plain" has no bias at all and is the paper's COCO-0 with other weights.
     rank_penalty : float or None, default=None
@@ -192,54 +192,48 @@ class GoldbergMC(TransductiveCompleter):
             yield penalty, (solution, (solution.M.dense() + solution.offsets)[:, ones:])
 
     def _tuned(self, observed: Observations) -> Reconstruction:
-        records: list[Record] | None = None
-        if self.rank_penalty is not None and self.label_weight is not None:
-            chosen = [(float(self.rank_penalty), float(self.label_weight))] * 2
-        else:
-            held = hold_out(observed, self.random_state)
-            weights = (
-                [weight / _balance(observed) for weight in LABEL_WEIGHTS]
-                if self.label_weight is None
-                else [float(self.label_weight)]
-            )
-            records = [record for weight in weights for record in self._validate(observed, held, weight)]
-            chosen = [(winner["rank_penalty"], winner["label_weight"]) for winner in choose(records)]
+        weights = [weight / _balance(observed) for weight in LABEL_WEIGHTS]
+        if self.label_weight is not None:
+            weights = [float(self.label_weight)]
+        records = self._validate(observed, weights)
+        for_features, for_labels = choose(records)
         d = observed.n_features
-        (units, features, X), (_, labels, Z) = (self._refit(observed, *setting) for setting in chosen)
-        self._keep(features, labels, *chosen[1], records)
+        units, features, X = self._refit(observed, for_features)
+        labels, Z = features, X
+        if for_labels is not for_features:
+            _, labels, Z = self._refit(observed, for_labels)
+        self._keep(features, labels, for_labels["rank_penalty"], for_labels["label_weight"], records)
         return Reconstruction(units.undo(X[:, :d]), Z[:, d:])
 
-    def _refit(
-        self, observed: Observations, mu: float, weight: float
-    ) -> tuple[Standardization, Solution, FloatArray]:
-        units, objective = self._standardized(observed, weight)
-        penalty = mu * _unit(observed, weight)
-        if self.variant == "mc-1":
-            *_, (_, model) = self._fixed_point(objective, _down_to(objective, penalty))
-            return units, *model
-        tol = 1e-3 if self.tol is None else float(self.tol)
-        solution = refit(objective, [penalty], tol=tol, max_iter=self.max_iter)[penalty]
-        return units, solution, solution.M.dense() + solution.offsets
+    def _validate(self, observed: Observations, weights: list[float]) -> list[Record]:
+        """Try scaled and raw features at the smallest λ, then the others as labels liked it best.
 
-    def _standardized(self, observed: Observations, weight: float) -> tuple[Standardization, Objective]:
-        units = Standardization.of(observed, center=True, scale=True)
-        objective = _objective(units.apply(observed), weight)
-        if self.variant != "mc-b":
-            return units, objective
-        offsets = np.concatenate((np.zeros_like(units.center), units.log_odds))
-        data = objective.observed.without_one_sided_labels()
-        return units, replace(objective, observed=data, offsets=offsets, free_offsets=True)
+        Heavier labels do nothing for features: after the first λ a path ends as soon as labels have turned.
+        """
+        held = hold_out(observed, self.random_state)
+        first, *others = weights
+        records = [
+            record
+            for scale in (True, False)
+            for record in self._try(observed, held, {"label_weight": first, "scale": scale}, FEATURES, LABELS)
+        ]
+        scale = choose(records)[1]["scale"]
+        for weight in others if held.Y_hidden.any() else []:
+            records += self._try(observed, held, {"label_weight": weight, "scale": scale}, LABELS)
+        return records
 
-    def _validate(self, observed: Observations, held: HeldOut, weight: float) -> list[Record]:
-        """Follow the path for one λ on the cells that stay visible and score it on those that do not."""
-        units, objective = self._standardized(held.shown, weight)
-        unit, d = _unit(held.shown, weight), observed.n_features
-        truth = (observed.X - units.center) / units.scale
+    def _try(self, observed: Observations, held: HeldOut, setting: Record, *watched: str) -> list[Record]:
+        """Follow the path for one setting on the cells that stay visible and score it on the hidden ones."""
+        units, objective = self._standardized(held.shown, setting)
+        unit, d = _unit(held.shown, setting["label_weight"]), observed.n_features
+        # Errors of raw and of scaled features are to be compared, so both are counted in scaled units.
+        spread = Standardization.of(held.shown, center=True, scale=True).scale
 
         def score(model: Model) -> dict[str, float]:
             errors, T = {}, model[1]
             if held.X_hidden.any():
-                errors[FEATURES] = squared_error(truth, T[:, :d], held.X_hidden)
+                X = units.undo(T[:, :d])
+                errors[FEATURES] = squared_error(observed.X / spread, X / spread, held.X_hidden)
             if held.Y_hidden.any():
                 errors[LABELS] = log_loss(observed.Y, T[:, d:], held.Y_hidden)
             return errors
@@ -253,12 +247,29 @@ class GoldbergMC(TransductiveCompleter):
             else ((penalty, (at, at.M.dense() + at.offsets)) for penalty, at in path(objective, penalties))
         )
         if self.rank_penalty is not None:
-            # Only λ is left to choose: the way down to μ does not compete.
+            # Only the rest is left to choose: the way down to μ does not compete.
             models = deque(models, maxlen=1)
-        return follow(
-            (({"rank_penalty": penalty / unit, "label_weight": weight}, model) for penalty, model in models),
-            score,
-        )
+        candidates = (({"rank_penalty": penalty / unit, **setting}, model) for penalty, model in models)
+        return follow(candidates, score, watched)
+
+    def _refit(self, observed: Observations, setting: Record) -> tuple[Standardization, Solution, FloatArray]:
+        units, objective = self._standardized(observed, setting)
+        penalty = setting["rank_penalty"] * _unit(observed, setting["label_weight"])
+        if self.variant == "mc-1":
+            *_, (_, model) = self._fixed_point(objective, _down_to(objective, penalty))
+            return units, *model
+        tol = 1e-3 if self.tol is None else float(self.tol)
+        solution = refit(objective, [penalty], tol=tol, max_iter=self.max_iter)[penalty]
+        return units, solution, solution.M.dense() + solution.offsets
+
+    def _standardized(self, observed: Observations, setting: Record) -> tuple[Standardization, Objective]:
+        units = Standardization.of(observed, center=True, scale=setting["scale"])
+        objective = _objective(units.apply(observed), setting["label_weight"])
+        if self.variant != "mc-b":
+            return units, objective
+        offsets = np.concatenate((np.zeros_like(units.center), units.log_odds))
+        data = objective.observed.without_one_sided_labels()
+        return units, replace(objective, observed=data, offsets=offsets, free_offsets=True)
 
     def _keep(
         self,

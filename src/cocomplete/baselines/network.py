@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines.classifier_input import full_features, full_labels
+from cocomplete.baselines.parameters import check_count, check_positive
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -65,6 +66,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features (n_samples × n_features) and labels 0 or 1 (n_samples × n_labels), no holes."""
+        for name in ("hidden", "epochs", "batch_size"):
+            check_count(name, getattr(self, name))
+        for name in ("learning_rate", "weight_decay"):
+            check_positive(name, getattr(self, name))
         features = full_features(X)
         labels = full_labels(y, features.shape[0])
         self.n_features_in_ = int(features.shape[1])

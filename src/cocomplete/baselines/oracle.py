@@ -32,10 +32,10 @@ class Oracle(TransductiveCompleter):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> done = Oracle(X_true=[[3.0]], Y_true=[[1]]).fit([[3.0]], [[np.nan]]).complete([[3.0]], [[np.nan]])
-    >>> done.Y
-    array([[1.]])
+    >>> X, y = [[3.0], [None]], [[None], [1]]
+    >>> Oracle(X_true=[[3.0], [4.0]], Y_true=[[0], [1]]).fit(X, y).complete(X, y).X
+    array([[3.],
+           [4.]])
     """
 
     def __init__(self, *, X_true: Any, Y_true: Any) -> None:

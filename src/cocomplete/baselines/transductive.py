@@ -33,7 +33,9 @@ class TransductiveCompleter(BaseEstimator):
         self._check_parameters()
         observed = Observations.from_tables(X, y)
         observed.check_fittable()
-        self._model = self._solve(observed)
+        X_model, Z = self._solve(observed)
+        dtype = observed.X.dtype
+        self._model = Reconstruction(X_model.astype(dtype, copy=False), Z.astype(dtype, copy=False))
         self._trained_on = observed.fingerprint
         self.n_features_in_ = observed.n_features
         for attribute, names in (

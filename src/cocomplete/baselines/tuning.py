@@ -5,7 +5,7 @@ their paths; only how they are chosen and what is done with the answers is their
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -75,9 +75,11 @@ def hold_out(observed: Observations, random_state: Any) -> HeldOut:
 
 
 def follow(
-    candidates: Iterable[tuple[Record, Answer]], score: Callable[[Answer], dict[str, float]]
+    candidates: Iterable[tuple[Record, Answer]],
+    score: Callable[[Answer], dict[str, float]],
+    watched: Sequence[str] = (FEATURES, LABELS),
 ) -> list[Record]:
-    """Score candidates in turn, until no score has become better for a while.
+    """Score candidates in turn, until no score that is watched has become better for a while.
 
     Parameters
     ----------
@@ -85,6 +87,8 @@ def follow(
         Found one after the other, from the strongest penalty down.
     score : callable
         Errors of an answer on the hidden cells.
+    watched : sequence of str
+        Scores that decide when to stop.
 
     Returns
     -------
@@ -95,7 +99,8 @@ def follow(
     for setting, answer in candidates:
         errors = score(answer)
         records.append(setting | errors)
-        since = (len(records) - 1 - records.index(best(records, name)) for name in errors)
+        names = [name for name in watched if name in errors]
+        since = (len(records) - 1 - records.index(best(records, name)) for name in names)
         if min(since, default=0) >= PATIENCE:
             break
     return records
