@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers clean
+.PHONY: demo test check bench-paper bench-solvers bench-baselines clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -27,6 +27,9 @@ bench-paper: $(VENV)/.installed
 
 bench-solvers: $(VENV)/.installed
 	$(BIN)/python benchmarks/solvers.py
+
+bench-baselines: $(VENV)/.installed
+	$(BIN)/python benchmarks/baselines.py
 
 clean:
 	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
