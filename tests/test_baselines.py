@@ -248,8 +248,11 @@ def test_mc_b_s_bias_is_free_and_mc_1_s_column_of_ones_is_not():
     rate = Y.mean(axis=0)
     # So heavy a trace norm leaves nothing but the bias, which is the log-odds.
     np.testing.assert_allclose(free.reconstruct().Z, np.tile(np.log(rate / (1 - rate)), (80, 1)), atol=1e-3)
-    plain = GoldbergMC(variant="plain", rank_penalty=1.0, tol=1e-12).fit(X, Y)
-    np.testing.assert_allclose(plain.reconstruct().Z, 0, atol=1e-9)
+    for penalty in (1.0, 100.0):
+        plain = GoldbergMC(variant="plain", rank_penalty=penalty, tol=1e-12).fit(X, Y)
+        np.testing.assert_allclose(plain.reconstruct().Z, 0, atol=1e-9)
+        assert plain.rank_penalty_ == penalty
+        assert plain.duality_gap_ <= 1e-9
     ones = GoldbergMC(variant="mc-1", rank_penalty=0.01, tol=1e-12).fit(X, Y).reconstruct().Z.mean(axis=0)
     assert ones[0] > 0.5
     assert abs(ones[1]) < 0.3

@@ -78,7 +78,8 @@ class GoldbergMC(TransductiveCompleter):
     rank_penalty_, label_weight_ : float
         μ and λ used for labels.
     n_iter_, history_, objective_, duality_gap_
-        Of ``label_solution_``; the gap is NaN where no bound is known. The objective is divided by λ/|Ω_Y|.
+        Of ``label_solution_``, without the path that led near it; the gap is NaN where no bound is known. The
+        objective is divided by λ/|Ω_Y|.
     validation_ : list of dict or None
         What was tried on hidden cells, and its errors.
     n_features_in_, feature_names_in_, label_names_in_
@@ -144,15 +145,13 @@ class GoldbergMC(TransductiveCompleter):
         unit = _unit(observed, weight)
         D = np.hstack((np.nan_to_num(observed.X), np.nan_to_num(2 * observed.Y - 1)))
         top = spectral_norm(D)
-        penalties = [SHRINKAGE * top * unit]
+        penalties = [max(SHRINKAGE * top, mu) * unit]
         while penalties[-1] > mu * unit:
             penalties.append(max(SHRINKAGE * penalties[-1], mu * unit))
-        # Keep the strongest direction of what was observed: all but it are shrunken away.
-        start = shrink(D, SHRINKAGE * top)
-        start = LowRank(start.U[:, :1], start.s[:1] + SHRINKAGE * top, start.Vt[:1])
-        for _, (solution, T) in self._fixed_point(objective, penalties, start):
-            model = solution, T
-        solution, T = model
+        # The start is the strongest direction of what was observed; shrinking finds it among a few others.
+        strong = shrink(D, SHRINKAGE * top)
+        start = LowRank(strong.U[:, :1], strong.s[:1] + SHRINKAGE * top, strong.Vt[:1])
+        *_, (_, (solution, T)) = self._fixed_point(objective, penalties, start)
         if self.variant == "plain":
             solution = with_gap(replace(objective, rank_penalty=penalties[-1]), solution)
         self._keep(solution, solution, mu, weight, None)
@@ -164,10 +163,9 @@ class GoldbergMC(TransductiveCompleter):
     ) -> Iterator[tuple[float, Model]]:
         """Goldberg et al.'s plain steps, or accelerated ones where nothing has to be as published."""
         n, d = objective.shape[0], objective.observed.n_features
-        features = 2 * objective.feature_weight
         published = self.preset == "paper"
         # 3.8 instead of 4 leaves room for the step in b, taken at the same time.
-        curvature = max(1 / 3.8, features) if published else objective.smoothness
+        curvature = max(1 / 3.8, 2 * objective.feature_weight) if published else objective.smoothness
         steps = None
         if self.variant == "mc-b":
             steps = np.zeros(objective.shape[1], objective.dtype)
@@ -189,7 +187,7 @@ class GoldbergMC(TransductiveCompleter):
             tol=1e-5 if self.tol is None else float(self.tol),
         )
         for penalty, solution in solve_continuation(loss, penalties, first, offsets, recipe):
-            yield penalty, (solution, (solution.M.dense() + solution.offsets)[:, ones:])
+            yield penalty, (solution, (solution.M.dense() + solution.offsets)[:, int(ones) :])
 
     def _tuned(self, observed: Observations) -> Reconstruction:
         weights = [weight / _balance(observed) for weight in LABEL_WEIGHTS]

@@ -1,7 +1,7 @@
 """Maxide: complete the features, then the labels with the features as side information."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,6 +83,46 @@ def _nothing(D: FloatArray, A: FloatArray, B: FloatArray | None) -> LowRank:
     return LowRank.zero((A.shape[1], D.shape[1] if B is None else B.shape[1]), D.dtype)
 
 
+class _Stages(NamedTuple):
+    """Both stages of a fit.
+
+    Attributes
+    ----------
+    features : Imputed
+        The first stage.
+    A : ndarray of shape (n_samples, r_a)
+        What it tells the second.
+    labels : Solution
+        The second stage: its M is Z.
+    label_penalty : float
+        λ of the second stage.
+    tried : list of dict or None
+        What was tried for it on hidden cells.
+    """
+
+    features: Imputed
+    A: FloatArray
+    labels: Solution
+    label_penalty: float
+    tried: list[Record] | None
+
+
+def _apply(A: FloatArray, Z: Solution, B: FloatArray | None) -> FloatArray:
+    """Give A Z Bᵀ."""
+    scores: FloatArray = A @ Z.M.dense() if B is None else A @ Z.M.dense() @ B.T
+    return scores
+
+
+def _path(
+    Y: FloatArray, A: FloatArray, B: FloatArray | None, penalties: Sequence[float], recipe: Recipe
+) -> Iterator[tuple[float, Solution]]:
+    """Follow λ down for labels coded −1 and 1."""
+    D = 2 * Y - 1
+    start = _nothing(D, A, B)
+    offsets = np.zeros(start.shape[1], D.dtype)
+    return solve_continuation(side_information_loss(D, A, B), penalties, start, offsets, recipe)
+
+
 class Maxide(TransductiveCompleter):
     """Complete features first, then labels as a low-rank map of the completed features.
 
@@ -157,21 +197,16 @@ class Maxide(TransductiveCompleter):
 
     def _solve(self, observed: Observations) -> Reconstruction:
         B = self._label_information(observed)
-        if self.preset == "paper":
-            features, A, Z, penalty, tried = self._as_paper(observed, B)
-        else:
-            features, A, Z, penalty, tried = self._tuned(observed, B)
-        scores = A @ Z.M.dense() if B is None else A @ Z.M.dense() @ B.T
-        self.feature_solution_, self.label_solution_ = features.features, Z
-        self.feature_penalty_, self.label_penalty_ = features.penalties[0], penalty
-        self.n_iter_ = features.features.n_iter + Z.n_iter
-        self.validation_ = {
-            stage: records
-            for stage, records in (("features", features.validation), ("labels", tried))
-            if records is not None
-        } or None
+        stages = self._as_paper(observed, B) if self.preset == "paper" else self._tuned(observed, B)
+        features, Z = stages.features.features, stages.labels
+        self.feature_solution_, self.label_solution_ = features, Z
+        self.feature_penalty_, self.label_penalty_ = stages.features.penalties[0], stages.label_penalty
+        self.n_iter_ = features.n_iter + Z.n_iter
+        tried = {"features": stages.features.validation, "labels": stages.tried}
+        self.validation_ = {stage: records for stage, records in tried.items() if records} or None
+        scores = _apply(stages.A, Z, B)
         return Reconstruction(
-            features.table(features.features), 2 * scores - 1 if self.preset == "paper" else scores
+            stages.features.table(features), 2 * scores - 1 if self.preset == "paper" else scores
         )
 
     def _label_information(self, observed: Observations) -> FloatArray | None:
@@ -187,9 +222,7 @@ class Maxide(TransductiveCompleter):
             raise InputError(msg)
         return B.astype(observed.X.dtype, copy=False)
 
-    def _as_paper(
-        self, observed: Observations, B: FloatArray | None
-    ) -> tuple[Imputed, FloatArray, Solution, float, None]:
+    def _as_paper(self, observed: Observations, B: FloatArray | None) -> _Stages:
         first, second = (
             1.0 if given is None else float(given) for given in (self.feature_penalty, self.label_penalty)
         )
@@ -198,17 +231,10 @@ class Maxide(TransductiveCompleter):
         )
         A = features.table(features.features)
         recipe = Recipe(backtrack=True, max_iter=self.max_iter)
-        return (
-            features,
-            A,
-            complete_with_side_information(observed.Y, A, B, penalty=second, recipe=recipe),
-            second,
-            None,
-        )
+        labels = complete_with_side_information(observed.Y, A, B, penalty=second, recipe=recipe)
+        return _Stages(features, A, labels, second, None)
 
-    def _tuned(
-        self, observed: Observations, B: FloatArray | None
-    ) -> tuple[Imputed, FloatArray, Solution, float, list[Record] | None]:
+    def _tuned(self, observed: Observations, B: FloatArray | None) -> _Stages:
         features = impute_tuned(
             observed,
             use_labels=False,
@@ -231,23 +257,13 @@ class Maxide(TransductiveCompleter):
             penalties = [float(self.label_penalty)]
         elif observed.Y_known.sum() > 1:
             held = hold_out(observed, self.random_state)
-            path = self._path(held.shown.Y, A, B, penalties, recipe)
+            path = _path(held.shown.Y, A, B, penalties, recipe)
 
             def score(Z: Solution) -> dict[str, float]:
-                scores = A @ Z.M.dense() if B is None else A @ Z.M.dense() @ B.T
-                return {LABELS: brier(observed.Y, (1 + scores) / 2, held.Y_hidden)}
+                return {LABELS: brier(observed.Y, (1 + _apply(A, Z, B)) / 2, held.Y_hidden)}
 
             tried = follow((({"label_penalty": penalty}, Z) for penalty, Z in path), score)
             chosen = float(best(tried, LABELS)["label_penalty"])
             penalties = [value for value in penalties if value >= chosen]
-        *_, (penalty, Z) = self._path(observed.Y, A, B, penalties, recipe)
-        return features, A, Z, penalty, tried
-
-    @staticmethod
-    def _path(
-        Y: FloatArray, A: FloatArray, B: FloatArray | None, penalties: Sequence[float], recipe: Recipe
-    ) -> Iterator[tuple[float, Solution]]:
-        D = 2 * Y - 1
-        start = _nothing(D, A, B)
-        offsets = np.zeros(start.shape[1], D.dtype)
-        return solve_continuation(side_information_loss(D, A, B), penalties, start, offsets, recipe)
+        *_, (penalty, Z) = _path(observed.Y, A, B, penalties, recipe)
+        return _Stages(features, A, Z, penalty, tried)

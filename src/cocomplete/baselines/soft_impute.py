@@ -187,10 +187,10 @@ class SoftImpute(TransductiveCompleter):
     ----------
     feature_solution_, label_solution_ : Solution
         The answers used for features and for labels; one object unless λ was chosen apart.
-    rank_penalty_ : float
-        λ used for features.
+    rank_penalty_, label_rank_penalty_ : float
+        λ used for features and for labels.
     rank_, singular_values_, n_iter_, history_, objective_, duality_gap_
-        Of ``feature_solution_``.
+        Of ``feature_solution_``; the path that led a tuned one near its answer is not counted.
     validation_ : list of dict or None
         λ and errors on hidden cells of everything tried; None if nothing was chosen.
     n_features_in_, feature_names_in_, label_names_in_
