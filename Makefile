@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-baselines clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -31,6 +31,9 @@ bench-solvers: $(VENV)/.installed
 # One thread: the unit of cost, one SVD, and every method get the same.
 bench-real: $(VENV)/.installed-bench
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/real.py
+
+bench-baselines: $(VENV)/.installed
+	$(BIN)/python benchmarks/baselines.py
 
 clean:
 	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

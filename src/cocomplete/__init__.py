@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cocomplete import baselines, datasets, metrics, model_selection
+    from cocomplete import baselines, datasets, metrics, model_selection, statistics
     from cocomplete.completer import CoCompleter, complete
     from cocomplete.exceptions import InputError
 
@@ -20,6 +20,7 @@ __all__ = [
     "datasets",
     "metrics",
     "model_selection",
+    "statistics",
 ]
 
 _HOMES = {
@@ -27,7 +28,7 @@ _HOMES = {
     "complete": "cocomplete.completer",
     "InputError": "cocomplete.exceptions",
 }
-_MODULES = ("baselines", "datasets", "metrics", "model_selection")
+_MODULES = ("baselines", "datasets", "metrics", "model_selection", "statistics")
 
 
 def __getattr__(name: str) -> object:

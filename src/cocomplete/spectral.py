@@ -80,17 +80,22 @@ def shrink(A: FloatArray, threshold: float) -> LowRank:
 
     Notes
     -----
-    Only singular values above the threshold are needed, and the Gram matrix gives them with relative
-    accuracy ε·(σ_1/threshold)²; beyond that a full SVD is used.
+    Only singular values above the threshold are needed. The Gram matrix gives them up to ε·σ_1²/threshold;
+    where that would exceed ε^⅔·σ_1, a full SVD is used.
     """
-    top = spectral_bound(A)
-    if threshold <= np.sqrt(_safe_ratio(A)) * top:
+    if 0 in A.shape:
+        return LowRank.zero(A.shape, A.dtype)
+    tall = A.shape[0] >= A.shape[1]
+    safe = float(np.cbrt(np.finfo(A.dtype).eps))
+    # σ_1 is at least the root mean square of all singular values, which costs nothing to know.
+    hopeless = threshold <= safe * float(np.linalg.norm(A) / np.sqrt(min(A.shape)))
+    if not hopeless:
+        # The divide-and-conquer driver finds all pairs sooner than any driver finds a few of them.
+        values, vectors = np.linalg.eigh(_gram(A))
+    if hopeless or threshold <= safe * np.sqrt(max(values[-1], 0)):
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         keep = s > threshold
         return LowRank(U[:, keep], s[keep] - A.dtype.type(threshold), Vt[keep])
-    tall = A.shape[0] >= A.shape[1]
-    # The divide-and-conquer driver finds all pairs sooner than any driver finds a few of them.
-    values, vectors = np.linalg.eigh(_gram(A))
     above = int(np.searchsorted(values, float(threshold) ** 2, side="right"))
     values, vectors = values[above:], vectors[:, above:]
     # eigh orders upwards; singular values go downwards.
@@ -134,15 +139,6 @@ def trace_norm(A: FloatArray) -> float:
     if 0 in A.shape:
         return 0.0
     return float(np.linalg.svd(A, compute_uv=False).sum())
-
-
-def spectral_bound(A: FloatArray) -> float:
-    """Cheap upper bound of the largest singular value: the smaller of two norms that dominate it."""
-    if 0 in A.shape:
-        return 0.0
-    absolute = np.abs(A)
-    mixed = np.sqrt(float(absolute.sum(axis=0).max()) * float(absolute.sum(axis=1).max()))
-    return min(float(mixed), float(np.linalg.norm(A)))
 
 
 def _gram(A: FloatArray) -> FloatArray:

@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
-from cocomplete.completion import Completion
+from cocomplete.completion import Completion, Reconstruction
 from cocomplete.containers import fill_like, to_table
-from cocomplete.problem.encoding import Encoding
+from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
 
 
@@ -36,11 +36,11 @@ class MeanMode(BaseEstimator):
         """Learn means and rates from the observed cells."""
         observed = Observations.from_tables(X, y)
         observed.check_fittable()
-        encoding = Encoding.of(observed, np.zeros(observed.n_features, bool), center=True, scale=False)
         self.n_features_in_ = observed.n_features
+        self._log_odds, self._n_samples = shrunken_log_odds(observed.Y), observed.n_samples
         count = np.maximum(observed.X_known.sum(axis=0), 1)
         self.means_: FloatArray = np.nansum(observed.X, axis=0) / count
-        self.rates_: FloatArray = expit(encoding.log_odds)
+        self.rates_: FloatArray = expit(self._log_odds)
         return self
 
     def complete(self, X: Any, y: Any = None) -> Completion:
@@ -53,3 +53,10 @@ class MeanMode(BaseEstimator):
         if y is not None:
             Y = fill_like(y, "y", (rates > 0.5).astype(float), ~np.isnan(to_table(y, "y").values))
         return Completion(fill_like(X, "X", means, X_known), Y, rates.copy(), None)
+
+    def reconstruct(self) -> Reconstruction:
+        """Give means and log-odds for every cell of the training rows."""
+        check_is_fitted(self)
+        return Reconstruction(
+            np.tile(self.means_, (self._n_samples, 1)), np.tile(self._log_odds, (self._n_samples, 1))
+        )

@@ -58,12 +58,11 @@ class Encoding:
         """
         numbers = observed.X[:, ~yes_no]
         logistic = np.hstack((observed.X[:, yes_no], observed.Y))
-        # Half a success and half a failure keep the odds of a one-sided label finite.
-        rate = (np.nansum(logistic, axis=0) + 0.5) / ((~np.isnan(logistic)).sum(axis=0) + 1)
+        log_odds = shrunken_log_odds(logistic)
         return cls(
             yes_no,
             NormalScores.of(numbers) if gaussian else Standardization.of(numbers, center=center, scale=scale),
-            (logit(rate) if center else np.zeros_like(rate)).astype(observed.X.dtype),
+            (log_odds if center else np.zeros_like(log_odds)).astype(observed.X.dtype),
         )
 
     @property
@@ -116,6 +115,12 @@ class Encoding:
             probability = expit(score)
             return probability, np.sqrt(probability * (1 - probability))
         return self.scale.undo(int(self.order[column]), t, variance)
+
+
+def shrunken_log_odds(Y: FloatArray) -> FloatArray:
+    """Log-odds of each column's observed rate; half a 0 and half a 1 more keep one-sided ones finite."""
+    rate = (np.nansum(Y, axis=0) + 0.5) / ((~np.isnan(Y)).sum(axis=0) + 1)
+    return np.asarray(logit(rate), Y.dtype)
 
 
 def find_yes_no(X: FloatArray) -> BoolArray:

@@ -55,6 +55,11 @@ class Standardization:
         standard: FloatArray = (np.clip(X, self.low, self.high) - self.center) / self.scale
         return standard
 
+    def restore(self, X: FloatArray) -> FloatArray:
+        """Bring whole standardised features back to the user's units."""
+        units: FloatArray = X * self.scale + self.center
+        return units
+
     def undo(self, column: int, t: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Give mean and standard deviation, in the user's units, of a column whose t is normal."""
         scale = self.scale[column]

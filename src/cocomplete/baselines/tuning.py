@@ -1,0 +1,176 @@
+"""Settings chosen by hiding observed cells: what turns a rival into a fair opponent.
+
+The rivals' objectives are the paper's with other weights and λ2 = 0, so the project's exact solver follows
+their paths; only how they are chosen and what is done with the answers is theirs.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.problem.objective import Objective
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.path import rank_penalties, solve_path
+from cocomplete.solvers.solution import Record, Solution
+
+HIDDEN_SHARE = 0.1
+"""Share of the observed cells, of X and of Y alike, that choose."""
+
+PATIENCE = 3
+"""So many candidates in a row without a better score end a path."""
+
+PATH_LENGTH, PATH_END = 24, 1e-4
+"""Values of λ1 on a path, and the smallest as a share of the largest."""
+
+PATH_GAP = 1e-2
+"""Relative duality gap along a path: errors on hidden cells no longer move below it."""
+
+FEATURES, LABELS = "feature_error", "label_error"
+"""The two scores of a candidate, in its record."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A table with some of its observed cells hidden.
+
+    Attributes
+    ----------
+    shown : Observations
+        What a method may see.
+    X_hidden, Y_hidden : ndarray of bool, shape of X and of Y
+        Cells that were observed and are hidden now.
+    """
+
+    shown: Observations
+    X_hidden: BoolArray
+    Y_hidden: BoolArray
+
+
+def hold_out(observed: Observations, random_state: Any) -> HeldOut:
+    """Hide a share of the observed cells at random; a table with two cells or more loses at least one."""
+    rng = check_random_state(random_state)
+    masks = []
+    for known in (observed.X_known, observed.Y_known):
+        cells = np.flatnonzero(known)
+        count = max(round(HIDDEN_SHARE * cells.size), 1) if cells.size > 1 else 0
+        hidden = np.zeros(known.shape, dtype=bool)
+        hidden.flat[rng.permutation(cells)[:count]] = True
+        masks.append(hidden)
+    X_hidden, Y_hidden = masks
+    shown = replace(
+        observed,
+        X=np.where(X_hidden, np.nan, observed.X),
+        Y=np.where(Y_hidden, np.nan, observed.Y),
+    )
+    return HeldOut(shown, X_hidden, Y_hidden)
+
+
+def follow(
+    candidates: Iterable[tuple[Record, Answer]],
+    score: Callable[[Answer], dict[str, float]],
+    watched: Sequence[str] = (FEATURES, LABELS),
+) -> list[Record]:
+    """Score candidates in turn, until no score that is watched has become better for a while.
+
+    Parameters
+    ----------
+    candidates : iterable of (setting, answer)
+        Found one after the other, from the strongest penalty down.
+    score : callable
+        Errors of an answer on the hidden cells.
+    watched : sequence of str
+        Scores that decide when to stop.
+
+    Returns
+    -------
+    list of dict
+        Setting and errors of every candidate that was tried.
+    """
+    records: list[Record] = []
+    for setting, answer in candidates:
+        errors = score(answer)
+        records.append(setting | errors)
+        names = [name for name in watched if name in errors]
+        since = (len(records) - 1 - records.index(best(records, name)) for name in names)
+        if min(since, default=0) >= PATIENCE:
+            break
+    return records
+
+
+def best(records: list[Record], score: str) -> Record:
+    """Give the candidate with the smallest error; among equals the first, whose penalty is strongest."""
+    return min(records, key=lambda record: float(record[score]))
+
+
+def choose(records: list[Record]) -> tuple[Record, Record]:
+    """Give the best candidate for features and the best for labels.
+
+    Where only one of the two could be scored it chooses both; where neither, the strongest penalty stands.
+    """
+    names = [name for name in (FEATURES, LABELS) if name in records[0]]
+    if not names:
+        return records[0], records[0]
+    return best(records, names[0]), best(records, names[-1])
+
+
+def path(objective: Objective, penalties: list[float]) -> Iterator[tuple[float, Solution]]:
+    """Follow falling values of λ1, each answer starting from the one before."""
+    for at, solution in solve_path(objective, penalties, tol=PATH_GAP):
+        yield at.rank_penalty, solution
+
+
+def full_path(objective: Objective) -> list[float]:
+    """Values of λ1 from where everything is zero down."""
+    return rank_penalties(objective, PATH_LENGTH, PATH_END)
+
+
+def refit(
+    objective: Objective, penalties: Iterable[float], *, tol: float, max_iter: int
+) -> dict[float, Solution]:
+    """Solve for the chosen λ1, warm from the path above them, to a duality gap of ``tol``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the gap is not reached.
+    """
+    chosen = set(penalties)
+    above = [value for value in full_path(objective) if value > min(chosen)]
+    answers = {}
+    for at, start in solve_path(objective, sorted({*above, *chosen}, reverse=True), tol=PATH_GAP):
+        if at.rank_penalty not in chosen:
+            continue
+        solution = solve_factored(at, tol=tol, max_iter=max_iter, start=start)
+        answers[at.rank_penalty] = solution
+        if not solution.converged:
+            msg = (
+                f"the duality gap is {solution.duality_gap:.2g} after {solution.n_iter} rounds, above "
+                f"tol={tol:g}; raise max_iter or tol, or use the answer as it is"
+            )
+            warnings.warn(msg, ConvergenceWarning, stacklevel=5)
+    return answers
+
+
+def squared_error(truth: FloatArray, model: FloatArray, hidden: BoolArray) -> float:
+    """Mean squared error on the hidden cells."""
+    return float(np.mean((model[hidden] - truth[hidden]) ** 2))
+
+
+def brier(truth: FloatArray, probability: FloatArray, hidden: BoolArray) -> float:
+    """Mean squared error of probabilities; unlike the share of wrong labels it is hardly ever flat."""
+    return squared_error(truth, np.clip(probability, 0, 1), hidden)
+
+
+def log_loss(truth: FloatArray, Z: FloatArray, hidden: BoolArray) -> float:
+    """Mean logistic loss of scores."""
+    z = Z[hidden]
+    return float(np.mean(np.logaddexp(0, z) - truth[hidden] * z))
