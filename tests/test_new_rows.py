@@ -283,7 +283,7 @@ def test_validation_tells_what_was_chosen_and_against_what(data):
     told = model.validation_
     for part in ("features", "labels", "unlabelled"):
         errors = [record[f"{part}_error"] for record in told["curves"]]
-        assert told[part]["error"] == min(errors)
+        assert min(errors) <= told[part]["error"] <= 1.01 * min(errors)
         assert told[part]["trivial_error"] == told["curves"][0][f"{part}_error"]
     assert {"mode", "average", "trivial"} == {record["method"] for record in told["curves"]}
     again = CoCompleter().fit(data.X, data.Y)

@@ -448,7 +448,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
             progress=report,
         ).run()
         for part in search.parts:
-            best = search.best(part)
+            best = search.chosen(part)
             if best is not None:
                 told = ", ".join(
                     f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"

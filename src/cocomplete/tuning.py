@@ -41,17 +41,17 @@ ENOUGH, MOST_HIDINGS = 300, 3
 """Where one hiding has fewer cells of a part than this, a small table is hidden from several times."""
 
 FEATURE_WEIGHTS = (0.5, 0.1, 0.03)
-PATH = np.geomspace(0.7, 0.02, 14)
+PATH = np.geomspace(0.7, 0.03, 10)
 """λ1 along a path, as shares of λ_max."""
 
-EXACT_PATH = np.geomspace(0.5, 0.02, 5)
+EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 """The same where features are met exactly: each value costs more."""
 
 PATH_TOL, PATH_ROUNDS = 1e-2, 15
 """A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
 
-TURNED = 2
-"""A path ends after this many values in a row without a better answer for X or for Y."""
+ROUGH_ROWS = ((10, 30), 1e-4)
+"""Newton and conjugate-gradient steps, and the smallest gain, of rows while searching."""
 
 ENOUGH_FOR_QUANTILES = 50
 """Hidden features needed to set the width of intervals by."""
@@ -68,6 +68,9 @@ LABEL_EMPHASIS = (1.0, 0.6, 0.35)
 
 EVIDENCE = (1.0, 0.5, 0.25)
 """How far features are trusted in rows in which no label is known."""
+
+INDIFFERENT = 0.01
+"""Relative difference of errors on hidden labels that decides nothing."""
 
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
@@ -203,6 +206,13 @@ class Hidden:
             "unlabelled": labels if self.visible.X_known.any() else 0,
         }
 
+    @property
+    def weights(self) -> dict[Part, int]:
+        """How much each part's hidden cells can tell: of rare ones, or rare zeros, each counts for two."""
+        ones = int(self.y_value.sum())
+        rare = 2 * min(ones, self.y_value.size - ones)
+        return {"features": self.x_value.size, "labels": max(rare, 1), "unlabelled": max(rare, 1)}
+
 
 class Search:
     """Fits candidates to what is visible and judges them by what is hidden.
@@ -238,7 +248,7 @@ class Search:
         rng = np.random.default_rng(random_state)
         self.hidings = [Hidden.of(observed, rng)]
         self.parts = tuple(part for part, size in self.hidings[0].sizes.items() if size >= FEWEST)
-        fewest = min((self.hidings[0].sizes[part] for part in self.parts), default=ENOUGH)
+        fewest = min((self.hidings[0].weights[part] for part in self.parts), default=ENOUGH)
         self.hidings += [Hidden.of(observed, rng) for _ in range(min(-(-ENOUGH // fewest), MOST_HIDINGS) - 1)]
         # Penalties grow with the square root of the number of cells, as the noise they hold back does.
         self.growth = float(np.sqrt(1 / (1 - HIDDEN_SHARE)))
@@ -275,6 +285,22 @@ class Search:
             return None
         among = [one for one in self.candidates if method in (None, one.method)]
         return min(among, key=lambda one: one.errors[part], default=None)
+
+    def chosen(self, part: Part) -> Candidate | None:
+        """Give the candidate to use for a part: the best, or the same average with more factors.
+
+        Averages do not overfit by having more, and the hidden labels that judge them are few: where these can
+        hardly tell the two apart, the larger is used.
+        """
+        best = self.best(part)
+        if best is None or best.method != "average" or part == "features":
+            return best
+        larger = replace(best.settings["prior"], rank=self._rank(RANKS[1]))
+        for one in self.candidates:
+            same = one.settings.get("prior") == larger and one.gaussian == best.gaussian
+            if same and one.errors[part] <= (1 + INDIFFERENT) * best.errors[part]:
+                return one
+        return best
 
     def encoding_for(self, part: Part) -> bool:
         """Say whether the part's features are made normal by ranks: as its best average has it, or not."""
@@ -424,7 +450,6 @@ class Search:
             ]
         paths = [solve_path(one, penalties, tol=PATH_TOL, max_iter=PATH_ROUNDS) for one in objectives]
         lowest = dict.fromkeys(wanted, np.inf)
-        rose = 0
         for step in zip(*paths, strict=True):
             penalty = growth * step[0][0].rank_penalty
             settings = {
@@ -439,9 +464,8 @@ class Search:
             ]
             errors = self._judge("mode", views, settings, moments, blind).errors
             better = {part: errors[part] for part in wanted if errors[part] < lowest[part]}
-            rose = 0 if better else rose + 1
             lowest |= better
-            if rose >= TURNED or (exact and self._hopeless(lowest)):
+            if not better or (exact and self._hopeless(lowest)):
                 break
 
     def _hopeless(self, errors: dict[Part, float]) -> bool:
@@ -501,7 +525,7 @@ class Search:
 
     def _setting(self, part: Part) -> Setting:
         """Take the best candidate of a part, and the best mode beside it: every fit has a certificate."""
-        best, mode = self.best(part), self.best(part, "mode")
+        best, mode = self.chosen(part), self.best(part, "mode")
         if mode is None:
             penalties = replace(self.fixed.setting(), gaussian=self.encoding_for(part))
         else:
@@ -515,7 +539,7 @@ class Search:
 
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
-        best = self.best("features")
+        best = self.chosen("features")
         if best is None or best.x_mean.size < ENOUGH_FOR_QUANTILES:
             return 1.0
         numbers = ~self.yes_no[self.truth.x_column]
@@ -524,7 +548,7 @@ class Search:
 
     def hidden_labels(self) -> "HiddenLabels | None":
         """Give the hidden labels and what the chosen model says of them; None if too few were hidden."""
-        best = self.best("labels")
+        best = self.chosen("labels")
         return None if best is None else HiddenLabels(self.truth.y_column, self.truth.y_value, best.y_score)
 
     def summary(self) -> dict[str, Any]:
@@ -534,7 +558,7 @@ class Search:
             "curves": [one.record() for one in self.candidates],
         }
         for part in self.parts:
-            best = self.best(part)
+            best = self.chosen(part)
             if best is not None:
                 told[part] = {
                     **best.record(),
@@ -625,7 +649,7 @@ class _View:
         """Give what a solution says of the hidden labels from the features of their rows alone."""
         cells = self.hidden_labels
         mode = Mode.bare(objective, solution)
-        U = mode.rows(self.blind_cells)
+        U = mode.rows(self.blind_cells, *ROUGH_ROWS)
         row = np.repeat(np.arange(len(U)), np.diff(cells.y_start))
         t = np.einsum("qr,qr->q", U[row], mode.V[cells.y_column]) + mode.offsets[cells.y_column]
         return Moments(t, np.zeros_like(t), mode.noise, averaged=False)

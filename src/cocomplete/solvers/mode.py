@@ -20,6 +20,9 @@ from cocomplete.solvers.solution import Solution
 STEPS = (50, 200)
 """Newton steps for a new row, and conjugate-gradient steps in each; a few are enough as a rule."""
 
+DECREMENT = 1e-12
+"""A new row is done when a Newton step would gain less."""
+
 CONSTRAINT = 1e3
 """Weight of a new row's features, in units of λ1, where the fit meets observed features exactly."""
 
@@ -105,8 +108,8 @@ class Mode:
         V = self.V.astype(np.float64, copy=False)
         return pack(V[:, :, None] * V[:, None, :])
 
-    def rows(self, cells: Cells) -> FloatArray:
-        """Minimise over every row, given V."""
+    def rows(self, cells: Cells, steps: tuple[int, int] = STEPS, decrement: float = DECREMENT) -> FloatArray:
+        """Minimise over every row, given V, until a step would gain less than ``decrement``."""
         n, m = cells.shape
         k = self.V.shape[1]
         W = np.zeros((n + m, -(-(k + 1) // PADDING) * PADDING), cells.x_value.dtype)
@@ -115,7 +118,9 @@ class Mode:
         W[n:, 1 : k + 1] = self.V
         nothing = np.empty(0, W.dtype)
         engine = LocalEngine(cells)
-        engine.row_step(W, nothing, self.rho, self.ridge, dtype=W.dtype.type, decrement=1e-12, steps=STEPS)
+        engine.row_step(
+            W, nothing, self.rho, self.ridge, dtype=W.dtype.type, decrement=decrement, steps=steps
+        )
         return W[:n, 1 : k + 1]
 
     def _covariance(self, cells: Cells, U: FloatArray) -> FloatArray:
