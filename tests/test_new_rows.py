@@ -285,6 +285,8 @@ def test_validation_tells_what_was_chosen_and_against_what(data):
         errors = [record[f"{part}_error"] for record in told["curves"]]
         assert min(errors) <= told[part]["error"] <= 1.01 * min(errors)
         assert told[part]["trivial_error"] == told["curves"][0][f"{part}_error"]
+        # What was judged is what answers.
+        assert getattr(model._model, part).encoding.gaussian == told[part]["gaussian"]
     assert {"mode", "average", "trivial"} == {record["method"] for record in told["curves"]}
     again = CoCompleter().fit(data.X, data.Y)
     assert again.validation_["curves"] == told["curves"]

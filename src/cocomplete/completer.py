@@ -243,7 +243,8 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         """
         check_parameters(self)
         given = Observations.from_tables(X, y)
-        given.check_fittable()
+        # One level more than usual: scikit-learn's callbacks stand between this and the user.
+        given.check_fittable(stacklevel=5)
         self._set_names(X, given)
         if self.label_policy == "observed":
             _warn_of_ones_alone(given)
@@ -535,7 +536,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
                 f"solver={solver!r}, above tol={self.tol:g}; {cure}, or use the answer as it is: its "
                 "objective is at most that share above the minimum"
             )
-            warnings.warn(msg, ConvergenceWarning, stacklevel=6)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=7)
         return solution
 
     def _reporter(self, progress: Progress | None) -> Progress | None:

@@ -25,6 +25,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
+from cocomplete.problem.standardize import Standardization
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
@@ -155,6 +156,8 @@ class Hidden:
         Where they are, in the user's columns, and what they hold.
     x_scale : ndarray
         Spread of each hidden feature's column.
+    x_low, x_high : ndarray
+        Limits beyond which a value counts as an outlier: no one of them may decide which model is best.
     """
 
     visible: Observations
@@ -162,6 +165,8 @@ class Hidden:
     x_column: Any
     x_value: FloatArray
     x_scale: FloatArray
+    x_low: FloatArray
+    x_high: FloatArray
     y_row: Any
     y_column: Any
     y_value: FloatArray
@@ -179,7 +184,7 @@ class Hidden:
         X_hidden &= ~((observed.X_known & ~X_hidden).sum(axis=0) < 2)
         x_row, x_column = np.nonzero(X_hidden)
         y_row, y_column = np.nonzero(Y_hidden)
-        spread = np.sqrt(_column_variance(observed.X))
+        units = Standardization.of(observed.X, center=True, scale=True)
         visible = replace(
             observed,
             X=np.where(X_hidden, np.nan, observed.X),
@@ -190,7 +195,9 @@ class Hidden:
             x_row,
             x_column,
             observed.X[X_hidden],
-            np.where(spread > 0, spread, 1)[x_column],
+            units.scale[x_column],
+            units.low[x_column],
+            units.high[x_column],
             y_row,
             y_column,
             observed.Y[Y_hidden],
@@ -279,11 +286,17 @@ class Search:
             self.interrupted = True
         return self
 
-    def best(self, part: Part, method: str | None = None) -> Candidate | None:
-        """Give the candidate with the smallest error of a part, of any method or of one."""
+    def best(
+        self, part: Part, method: str | None = None, *, gaussian: bool | None = None
+    ) -> Candidate | None:
+        """Give the candidate with the smallest error of a part, of any method and scale or of one."""
         if part not in self.parts:
             return None
-        among = [one for one in self.candidates if method in (None, one.method)]
+        among = [
+            one
+            for one in self.candidates
+            if method in (None, one.method) and gaussian in (None, one.gaussian)
+        ]
         return min(among, key=lambda one: one.errors[part], default=None)
 
     def chosen(self, part: Part) -> Candidate | None:
@@ -498,7 +511,10 @@ class Search:
         truth = self.truth
         errors: dict[Part, float] = {}
         if x_mean.size:
-            errors["features"] = float(np.mean(((x_mean - truth.x_value) / truth.x_scale) ** 2))
+            residual = np.clip(x_mean, truth.x_low, truth.x_high) - np.clip(
+                truth.x_value, truth.x_low, truth.x_high
+            )
+            errors["features"] = float(np.mean((residual / truth.x_scale) ** 2))
         if y_score.size:
             errors["labels"] = _log_loss(truth.y_value, y_score)
             errors["unlabelled"] = self._blind_error(views, blind)
@@ -512,7 +528,7 @@ class Search:
     @cached_property
     def truth(self) -> "Truth":
         """What the hidden cells hold, one hiding after the other."""
-        names = ("x_column", "x_value", "x_scale", "y_column", "y_value")
+        names = ("x_column", "x_value", "x_scale", "x_low", "x_high", "y_column", "y_value")
         return Truth(*(np.concatenate([getattr(one, name) for one in self.hidings]) for name in names))
 
     def settings(self) -> dict[Part, Setting]:
@@ -525,7 +541,8 @@ class Search:
 
     def _setting(self, part: Part) -> Setting:
         """Take the best candidate of a part, and the best mode beside it: every fit has a certificate."""
-        best, mode = self.chosen(part), self.best(part, "mode")
+        best = self.chosen(part)
+        mode = self.best(part, "mode", gaussian=best.gaussian if best and best.method == "average" else None)
         if mode is None:
             penalties = replace(self.fixed.setting(), gaussian=self.encoding_for(part))
         else:
@@ -573,11 +590,13 @@ class Search:
 
 
 class Truth(NamedTuple):
-    """What was hidden: column, value and spread of features, column and value of labels."""
+    """What was hidden: column, value, spread and limits of features, column and value of labels."""
 
     x_column: Any
     x_value: FloatArray
     x_scale: FloatArray
+    x_low: FloatArray
+    x_high: FloatArray
     y_column: Any
     y_value: FloatArray
 
@@ -719,11 +738,3 @@ def _groups(column: Any) -> Iterator[tuple[int, Any]]:
     values, first = np.unique(column[order], return_index=True)
     for value, where in zip(values, np.split(order, first[1:]), strict=True):
         yield int(value), where
-
-
-def _column_variance(X: FloatArray) -> FloatArray:
-    """Variance of each column's known cells; 0 where there are none."""
-    count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
-    mean = np.nansum(X, axis=0) / count
-    variance: FloatArray = np.nansum((X - mean) ** 2, axis=0) / count
-    return variance

@@ -82,8 +82,13 @@ class Observations:
             return self
         return replace(self, Y=np.where(one_sided, np.nan, self.Y))
 
-    def check_fittable(self) -> None:
+    def check_fittable(self, *, stacklevel: int = 4) -> None:
         """Make sure there is something to learn from, and name what there is nothing to learn about.
+
+        Parameters
+        ----------
+        stacklevel : int, default=4
+            Which caller a warning points to.
 
         Raises
         ------
@@ -96,7 +101,7 @@ class Observations:
             If a row or column has nothing observed; its cells are filled with offsets alone.
         """
         _check_something_observed(self)
-        _warn_of_empty(self)
+        _warn_of_empty(self, stacklevel)
 
     @property
     def n_samples(self) -> int:
@@ -183,7 +188,7 @@ def _check_something_observed(observed: Observations) -> None:
         raise InputError(msg)
 
 
-def _warn_of_empty(observed: Observations) -> None:
+def _warn_of_empty(observed: Observations, stacklevel: int) -> None:
     parts = []
     for known, names, kind in (
         (observed.X_known, observed.feature_names, "feature"),
@@ -198,7 +203,7 @@ def _warn_of_empty(observed: Observations) -> None:
         parts.append(f"row(s) {_some([str(i) for i in rows[:5]], rows.size)} (counting from 0)")
     if parts:
         msg = f"nothing is observed in {' and in '.join(parts)}; these cells are filled with offsets alone"
-        warnings.warn(msg, UserWarning, stacklevel=4)
+        warnings.warn(msg, UserWarning, stacklevel=stacklevel)
 
 
 def _some(shown: list[str], count: int) -> str:

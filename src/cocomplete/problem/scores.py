@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from cocomplete.arrays import FloatArray
+from cocomplete.problem.standardize import limits
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -28,8 +29,9 @@ class NormalScores:
 
     @classmethod
     def of(cls, X: FloatArray) -> "NormalScores":
-        """Learn the map from the observed cells (NaN elsewhere) alone."""
-        return cls(tuple(np.sort(column[~np.isnan(column)]) for column in X.T))
+        """Learn the map from the observed cells (NaN elsewhere) alone; outliers are held back."""
+        within = np.clip(X, *limits(X, ~np.isnan(X)))
+        return cls(tuple(np.sort(column[~np.isnan(column)]) for column in within.T))
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Give known cells their normal scores; ties share one, values between observed ones interpolate."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
 
-FAR = 8.0
+FAR = 20.0
 """A value this many robust standard deviations from the median is drawn to that limit while fitting."""
 
 
@@ -35,7 +35,7 @@ class Standardization:
         """Learn the map from the observed cells (NaN elsewhere) alone."""
         known = ~np.isnan(X)
         count = known.sum(axis=0)
-        low, high = _limits(X, known) if scale else (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
+        low, high = limits(X, known) if scale else (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
         X = np.clip(X, low, high)
         # np.nanmean would warn for a column with nothing observed, which is allowed here.
         mean = np.nansum(X, axis=0) / np.maximum(count, 1)
@@ -66,7 +66,7 @@ class Standardization:
         return t * scale + self.center[column], np.sqrt(variance) * scale
 
 
-def _limits(X: FloatArray, known: BoolArray) -> tuple[FloatArray, FloatArray]:
+def limits(X: FloatArray, known: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Median plus and minus ``FAR`` robust deviations; infinite where more than half of a column is equal."""
     low, high = (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
     for j in np.flatnonzero(known.sum(axis=0) > 2):
