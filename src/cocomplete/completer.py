@@ -17,6 +17,7 @@ from cocomplete.callbacks import CallbackSupportMixin, task_reporter, with_callb
 from cocomplete.completion import Completion, Reconstruction
 from cocomplete.containers import Table, column_label, fill_like, frame_like
 from cocomplete.exceptions import InputError
+from cocomplete.hiding import PARTS, HiddenLabels, Part
 from cocomplete.model import Model
 from cocomplete.parameters import check_parameters
 from cocomplete.parts import Certified, FittedPart, Setting, certify, fit_part
@@ -27,7 +28,7 @@ from cocomplete.solvers.choice import choose, solve
 from cocomplete.solvers.polish import polish
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.thresholds import cardinality_thresholds, f1_thresholds, given_thresholds
-from cocomplete.tuning import PARTS, Fixed, HiddenLabels, Part, Search
+from cocomplete.tuning import Fixed, Search
 
 logger = logging.getLogger("cocomplete")
 

@@ -11,29 +11,23 @@ factors (:mod:`cocomplete.solvers.posterior`), for a few priors, each search one
 middle value. The trivial answer (column means, label rates) is judged beside them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden, HiddenLabels, Part, Truth, View
 from cocomplete.parts import Setting, usual_features
-from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
-from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
-from cocomplete.problem.standardize import Standardization
-from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.solution import Progress, Record, Solution
-
-HIDDEN_SHARE = 0.15
-"""Share of the observed cells that is hidden to judge by."""
+from cocomplete.solvers.solution import Progress, Record
 
 FEWEST = 10
 """A part with fewer hidden cells than this is not judged: chance would choose."""
@@ -50,9 +44,6 @@ EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 
 PATH_TOL, PATH_ROUNDS = 1e-2, 15
 """A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
-
-ROUGH_ROWS = ((10, 30), 1e-4)
-"""Newton and conjugate-gradient steps, and the smallest gain, of rows while searching."""
 
 ENOUGH_FOR_QUANTILES = 50
 """Hidden features needed to set the width of intervals by."""
@@ -80,10 +71,6 @@ and what they gain over the mode shrinks as rows become many."""
 SWEEPS = (25, 12, 40)
 """Most sweeps of an average while searching: from scratch, from the answer for the prior before, and from
 scratch with more factors, of which there are few."""
-
-Part = Literal["features", "labels", "unlabelled"]
-PARTS: tuple[Part, ...] = ("features", "labels", "unlabelled")
-"""What is judged, and chosen, apart: features, labels, and labels of rows in which no label is known."""
 
 
 @dataclass(frozen=True)
@@ -144,83 +131,6 @@ class Candidate:
         return {"method": self.method, "gaussian": self.gaussian, **settings, **errors}
 
 
-@dataclass(frozen=True, eq=False)
-class Hidden:
-    """The cells that were hidden, with their truth.
-
-    Attributes
-    ----------
-    visible : Observations
-        The table without them.
-    x_row, x_column, x_value, y_row, y_column, y_value : ndarray
-        Where they are, in the user's columns, and what they hold.
-    x_scale : ndarray
-        Spread of each hidden feature's column.
-    x_low, x_high : ndarray
-        Limits beyond which a value counts as an outlier: no one of them may decide which model is best.
-    """
-
-    visible: Observations
-    x_row: Any
-    x_column: Any
-    x_value: FloatArray
-    x_scale: FloatArray
-    x_low: FloatArray
-    x_high: FloatArray
-    y_row: Any
-    y_column: Any
-    y_value: FloatArray
-
-    @classmethod
-    def of(cls, observed: Observations, rng: np.random.Generator, share: float = HIDDEN_SHARE) -> "Hidden":
-        """Hide a share of the observed cells of X and of Y."""
-        X_hidden = observed.X_known & (rng.random(observed.X.shape) < share)
-        Y_hidden = observed.Y_known & (rng.random(observed.Y.shape) < share)
-        # A label must not lose its last 0 or its last 1: nothing could be learnt about it.
-        for value in (0, 1):
-            last = ((value == observed.Y) & ~Y_hidden).sum(axis=0) == 0
-            Y_hidden &= ~(last & (value == observed.Y))
-        # A feature must keep two values, for a mean and a spread.
-        X_hidden &= ~((observed.X_known & ~X_hidden).sum(axis=0) < 2)
-        x_row, x_column = np.nonzero(X_hidden)
-        y_row, y_column = np.nonzero(Y_hidden)
-        units = Standardization.of(observed.X, center=True, scale=True)
-        visible = replace(
-            observed,
-            X=np.where(X_hidden, np.nan, observed.X),
-            Y=np.where(Y_hidden, np.nan, observed.Y),
-        )
-        return cls(
-            visible,
-            x_row,
-            x_column,
-            observed.X[X_hidden],
-            units.scale[x_column],
-            units.low[x_column],
-            units.high[x_column],
-            y_row,
-            y_column,
-            observed.Y[Y_hidden],
-        )
-
-    @property
-    def sizes(self) -> dict[Part, int]:
-        """How many cells of each part are hidden."""
-        labels = self.y_value.size
-        return {
-            "features": self.x_value.size,
-            "labels": labels,
-            "unlabelled": labels if self.visible.X_known.any() else 0,
-        }
-
-    @property
-    def weights(self) -> dict[Part, int]:
-        """How much each part's hidden cells can tell: of rare ones, or rare zeros, each counts for two."""
-        ones = int(self.y_value.sum())
-        rare = 2 * min(ones, self.y_value.size - ones)
-        return {"features": self.x_value.size, "labels": max(rare, 1), "unlabelled": max(rare, 1)}
-
-
 class Search:
     """Fits candidates to what is visible and judges them by what is hidden.
 
@@ -262,7 +172,7 @@ class Search:
         self.candidates: list[Candidate] = []
         self.progress = progress
         self.interrupted = False
-        self._views: dict[bool, list[_View]] = {}
+        self._views: dict[bool, list[View]] = {}
 
     def run(self) -> "Search":
         """Try everything; Ctrl-C ends the search with what has been found by then."""
@@ -389,7 +299,7 @@ class Search:
             lowest |= better
 
     def _average(
-        self, views: "list[_View]", prior: Prior, starts: Sequence[Posterior | None]
+        self, views: "list[View]", prior: Prior, starts: Sequence[Posterior | None]
     ) -> tuple[list[Posterior], dict[Part, float]]:
         """Fit one prior to every hiding; give the answers and their errors."""
         ends: list[Posterior] = []
@@ -404,7 +314,7 @@ class Search:
         settings = {"prior": prior, "evidence": evidence}
         return ends, self._judge("average", views, settings, moments, blind).errors
 
-    def _trusted(self, views: "list[_View]", posteriors: list[Posterior]) -> tuple[float, list[Moments]]:
+    def _trusted(self, views: "list[View]", posteriors: list[Posterior]) -> tuple[float, list[Moments]]:
         """Find how far features are to be trusted where no label is known, and what that says of labels."""
         best: tuple[float, float, list[Moments]] = (np.inf, 1.0, [])
         for evidence in EVIDENCE if "unlabelled" in self.parts else EVIDENCE[:1]:
@@ -419,7 +329,7 @@ class Search:
                 best = (error, evidence, blind)
         return best[1:]
 
-    def _blind_error(self, views: "list[_View]", blind: list[Moments]) -> float:
+    def _blind_error(self, views: "list[View]", blind: list[Moments]) -> float:
         score = np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
         return _log_loss(self.truth.y_value, score) if score.size else 0.0
 
@@ -444,7 +354,7 @@ class Search:
 
     def _follow(
         self,
-        views: "list[_View]",
+        views: "list[View]",
         weight: float,
         shares: FloatArray,
         wanted: tuple[Part, ...],
@@ -488,12 +398,12 @@ class Search:
 
     # -- judging -------------------------------------------------------------------------------------
 
-    def _look(self, *, gaussian: bool) -> "list[_View]":
+    def _look(self, *, gaussian: bool) -> "list[View]":
         """Every hiding as an encoding has it."""
         if gaussian not in self._views:
             settings = {"center": self.center, "scale": self.scale, "gaussian": gaussian}
             self._views[gaussian] = [
-                _View(hidden, Encoding.of(hidden.visible, self.yes_no, **settings), free_offsets=self.center)
+                View(hidden, Encoding.of(hidden.visible, self.yes_no, **settings), free_offsets=self.center)
                 for hidden in self.hidings
             ]
         return self._views[gaussian]
@@ -501,7 +411,7 @@ class Search:
     def _judge(
         self,
         method: Literal["mode", "average", "trivial"],
-        views: "list[_View]",
+        views: "list[View]",
         settings: dict[str, Any],
         moments: list[Moments],
         blind: list[Moments],
@@ -589,152 +499,5 @@ class Search:
         return told
 
 
-class Truth(NamedTuple):
-    """What was hidden: column, value, spread and limits of features, column and value of labels."""
-
-    x_column: Any
-    x_value: FloatArray
-    x_scale: FloatArray
-    x_low: FloatArray
-    x_high: FloatArray
-    y_column: Any
-    y_value: FloatArray
-
-
-class HiddenLabels(NamedTuple):
-    """Column, truth and predicted log-odds of every hidden label."""
-
-    column: Any
-    truth: FloatArray
-    score: FloatArray
-
-
-class _View:
-    """The visible and the hidden cells as an encoding has them."""
-
-    def __init__(self, hidden: Hidden, encoding: Encoding, *, free_offsets: bool) -> None:
-        self.hidden, self.encoding, self.free_offsets = hidden, encoding, free_offsets
-        self.observed = encoding.apply(hidden.visible)
-        self.cells = Cells.of(self.observed)
-        # In the order of the solvers' columns, so that one pattern serves both parts.
-        self._x_column = encoding.order[hidden.x_column]
-        self._y_column = encoding.order[hidden.y_column + len(encoding.yes_no)]
-
-    def objective(self, feature_weight: float) -> Objective:
-        """F on the visible cells with λ2 = 0; λ1 is still open."""
-        observed = self.observed.without_one_sided_labels() if self.free_offsets else self.observed
-        return Objective(observed, 1.0, 0.0, feature_weight, self.encoding.offsets, self.free_offsets)
-
-    @cached_property
-    def hidden_cells(self) -> Cells:
-        """The hidden cells as a pattern; their values do not matter."""
-        n, m = self.cells.shape
-        marked = np.full((n, m), np.nan)
-        marked[self.hidden.x_row, self._x_column] = 0
-        marked[self.hidden.y_row, self._y_column] = 0
-        split = self.encoding.n_numbers
-        return Cells.of(Observations(marked[:, :split], marked[:, split:]))
-
-    @cached_property
-    def hidden_labels(self) -> Cells:
-        """The hidden labels alone as a pattern."""
-        n, m = self.cells.shape
-        marked = np.full((n, m), np.nan)
-        marked[self.hidden.y_row, self._y_column] = 0
-        split = self.encoding.n_numbers
-        return Cells.of(Observations(marked[:, :split], marked[:, split:]))
-
-    @cached_property
-    def blind_cells(self) -> Cells:
-        """The visible features, without any label."""
-        Y = self.observed.Y.copy()
-        Y[:, len(self.encoding.yes_no) - self.encoding.n_numbers :] = np.nan
-        return Cells.of(replace(self.observed, Y=Y))
-
-    def in_order(self, labels: Moments) -> FloatArray:
-        """Log-odds of hidden labels, from the order of their pattern to that of the truth."""
-        order = np.lexsort((self._y_column, self.hidden.y_row))
-        score = np.empty(len(order))
-        score[order] = labels.score
-        return score
-
-    def of_labels(self, moments: Moments) -> Moments:
-        """Those of all hidden cells' moments that are labels', by rows."""
-        _, column = self._cells_by_row
-        labels = column >= len(self.encoding.yes_no)
-        return replace(moments, mean=moments.mean[labels], variance=moments.variance[labels])
-
-    def blindly(self, objective: Objective, solution: Solution) -> Moments:
-        """Give what a solution says of the hidden labels from the features of their rows alone."""
-        cells = self.hidden_labels
-        mode = Mode.bare(objective, solution)
-        U = mode.rows(self.blind_cells, *ROUGH_ROWS)
-        row = np.repeat(np.arange(len(U)), np.diff(cells.y_start))
-        t = np.einsum("qr,qr->q", U[row], mode.V[cells.y_column]) + mode.offsets[cells.y_column]
-        return Moments(t, np.zeros_like(t), mode.noise, averaged=False)
-
-    @cached_property
-    def _place(self) -> tuple[Any, Any]:
-        """Where each hidden feature and label is in the row-wise order of the hidden pattern."""
-        n, m = self.cells.shape
-        rank = np.zeros((n, m), np.int64)
-        rank[self.hidden.x_row, self._x_column] = 1
-        rank[self.hidden.y_row, self._y_column] = 1
-        rank = np.cumsum(rank.ravel()).reshape(n, m) - 1
-        return rank[self.hidden.x_row, self._x_column], rank[self.hidden.y_row, self._y_column]
-
-    def trivial(self) -> Moments:
-        """Column means and label rates in the hidden cells."""
-        _, column = self._cells_by_row
-        t = self.encoding.offsets[column].astype(np.float64)
-        return Moments(t, np.zeros_like(t), np.ones(self.encoding.n_numbers), averaged=False)
-
-    def at(self, solution: Solution) -> Moments:
-        """Give a solution's values in the hidden cells."""
-        row, column = self._cells_by_row
-        M = solution.M
-        t = np.einsum("qr,qr->q", M.U[row] * M.s, M.Vt.T[column]) + solution.offsets[column]
-        fitted = np.einsum("qr,qr->q", M.U[self._x_row] * M.s, M.Vt.T[self.cells.x_column])
-        residual = self.cells.x_value - fitted - solution.offsets[self.cells.x_column]
-        d = self.encoding.n_numbers
-        count = np.bincount(self.cells.x_column, minlength=d)
-        noise = np.bincount(self.cells.x_column, residual**2, d) / np.maximum(count, 1)
-        return Moments(t, np.zeros_like(t), noise, averaged=False)
-
-    @cached_property
-    def _x_row(self) -> Any:
-        return np.repeat(np.arange(self.cells.shape[0]), np.diff(self.cells.x_start))
-
-    @cached_property
-    def _cells_by_row(self) -> tuple[Any, Any]:
-        hidden = self.hidden
-        row = np.concatenate((hidden.x_row, hidden.y_row))
-        column = np.concatenate((self._x_column, self._y_column))
-        order = np.lexsort((column, row))
-        return row[order], column[order]
-
-    def decode(self, moments: Moments) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Mean and standard deviation of the hidden features in the user's units; log-odds of the labels."""
-        x_place, y_place = self._place
-        score = moments.score
-        t, spread = moments.mean[x_place], moments.variance[x_place]
-        mean, std = np.empty_like(t), np.empty_like(t)
-        for column, where in _groups(self.hidden.x_column):
-            inner = int(self.encoding.order[column])
-            noise = 0.0 if self.encoding.yes_no[column] else moments.noise[inner]
-            mean[where], std[where] = self.encoding.feature(
-                column, t[where], score[x_place][where], spread[where] + noise
-            )
-        return mean, std, score[y_place]
-
-
 def _log_loss(truth: FloatArray, score: FloatArray) -> float:
     return float(np.mean(np.logaddexp(0, score) - truth * score))
-
-
-def _groups(column: Any) -> Iterator[tuple[int, Any]]:
-    """Each distinct value and where it stands."""
-    order = np.argsort(column, kind="stable")
-    values, first = np.unique(column[order], return_index=True)
-    for value, where in zip(values, np.split(order, first[1:]), strict=True):
-        yield int(value), where
