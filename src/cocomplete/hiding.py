@@ -12,7 +12,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
-from cocomplete.problem.standardize import Standardization
+from cocomplete.problem.standardize import ABSURD, Standardization, limits
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.solution import Solution
@@ -69,6 +69,7 @@ class Hidden:
         x_row, x_column = np.nonzero(X_hidden)
         y_row, y_column = np.nonzero(Y_hidden)
         units = Standardization.of(observed.X, center=True, scale=True)
+        low, high = limits(observed.X, observed.X_known, ABSURD)
         visible = replace(
             observed,
             X=np.where(X_hidden, np.nan, observed.X),
@@ -80,8 +81,8 @@ class Hidden:
             x_column,
             observed.X[X_hidden],
             units.scale[x_column],
-            units.low[x_column],
-            units.high[x_column],
+            low[x_column],
+            high[x_column],
             y_row,
             y_column,
             observed.Y[Y_hidden],

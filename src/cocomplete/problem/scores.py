@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from cocomplete.arrays import FloatArray
-from cocomplete.problem.standardize import limits
+from cocomplete.problem.standardize import ABSURD, limits
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -30,7 +30,7 @@ class NormalScores:
     @classmethod
     def of(cls, X: FloatArray) -> "NormalScores":
         """Learn the map from the observed cells (NaN elsewhere) alone; outliers are held back."""
-        within = np.clip(X, *limits(X, ~np.isnan(X)))
+        within = np.clip(X, *limits(X, ~np.isnan(X), ABSURD))
         return cls(tuple(np.sort(column[~np.isnan(column)]) for column in within.T))
 
     def apply(self, X: FloatArray) -> FloatArray:

@@ -9,6 +9,9 @@ from cocomplete.arrays import BoolArray, FloatArray
 FAR = 20.0
 """A value this many robust standard deviations from the median is drawn to that limit while fitting."""
 
+ABSURD = 100.0
+"""A value this many away is an error of recording rather than a heavy tail."""
+
 
 @dataclass(frozen=True, eq=False)
 class Standardization:
@@ -35,7 +38,9 @@ class Standardization:
         """Learn the map from the observed cells (NaN elsewhere) alone."""
         known = ~np.isnan(X)
         count = known.sum(axis=0)
-        low, high = limits(X, known) if scale else (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
+        low, high = (
+            limits(X, known, FAR) if scale else (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
+        )
         X = np.clip(X, low, high)
         # np.nanmean would warn for a column with nothing observed, which is allowed here.
         mean = np.nansum(X, axis=0) / np.maximum(count, 1)
@@ -66,13 +71,13 @@ class Standardization:
         return t * scale + self.center[column], np.sqrt(variance) * scale
 
 
-def limits(X: FloatArray, known: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Median plus and minus ``FAR`` robust deviations; infinite where more than half of a column is equal."""
+def limits(X: FloatArray, known: BoolArray, far: float) -> tuple[FloatArray, FloatArray]:
+    """Median plus and minus ``far`` robust deviations; infinite where more than half of a column is equal."""
     low, high = (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
     for j in np.flatnonzero(known.sum(axis=0) > 2):
         values = X[known[:, j], j]
         middle = np.median(values)
-        reach = FAR * 1.4826 * np.median(np.abs(values - middle))
+        reach = far * 1.4826 * np.median(np.abs(values - middle))
         if reach > 0:
             low[j], high[j] = middle - reach, middle + reach
     return low, high
