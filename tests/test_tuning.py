@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.hiding import Hidden
@@ -128,3 +130,19 @@ def test_a_part_that_cannot_be_judged_follows_the_other():
     assert done.parts == ("features",)
     settings = done.settings()
     assert settings["labels"] == settings["features"]
+
+
+def test_choices_do_not_depend_on_the_number_of_threads():
+    curves = []
+    for threads in (1, 2):
+        before = numba.get_num_threads()
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+        try:
+            with threadpool_limits(threads):
+                done = search(table()).run()
+        finally:
+            numba.set_num_threads(before)
+        curves.append([(one.method, one.errors["features"], one.errors["labels"]) for one in done.candidates])
+    one, two = curves
+    assert [point[0] for point in one] == [point[0] for point in two]
+    np.testing.assert_allclose([point[1:] for point in one], [point[1:] for point in two], rtol=1e-6)

@@ -7,12 +7,13 @@ import numpy as np
 from scipy.special import expit, logit
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.frozen import FieldsAlone
 from cocomplete.parts import FittedPart
 from cocomplete.problem.observations import Observations
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(FieldsAlone):
     """What a fit leaves behind to complete the same rows, or others, with.
 
     Attributes

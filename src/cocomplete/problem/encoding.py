@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.containers import column_label
 from cocomplete.exceptions import InputError
+from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.scores import NormalScores
 from cocomplete.problem.standardize import Standardization
@@ -23,7 +24,7 @@ FEATURE_TYPES = ("number", "yes-no")
 
 
 @dataclass(frozen=True, eq=False)
-class Encoding:
+class Encoding(FieldsAlone):
     """How a user's table and the solvers' columns correspond.
 
     Attributes

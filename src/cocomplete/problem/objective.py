@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from cocomplete.arrays import FloatArray
+from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.observations import Observations
 from cocomplete.spectral import LowRank, polar, spectral_norm, trace_norm
 
@@ -23,7 +24,7 @@ Regime = Literal["smooth", "interpolation", "between"]
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class Objective(FieldsAlone):
     """The function F of an n × (d + l) matrix M.
 
     Attributes

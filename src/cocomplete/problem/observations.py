@@ -11,10 +11,11 @@ import numpy as np
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.containers import Table, column_label, to_table
 from cocomplete.exceptions import InputError
+from cocomplete.frozen import FieldsAlone
 
 
 @dataclass(frozen=True, eq=False)
-class Observations:
+class Observations(FieldsAlone):
     """What is known of a table: features X and 0/1 labels Y, both with holes.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.local import PADDING, LocalEngine
+from cocomplete.frozen import FieldsAlone
 from cocomplete.kernels import posterior_step
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
@@ -28,7 +29,7 @@ CONSTRAINT = 1e3
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
+class Mode(FieldsAlone):
     """A minimiser of F, ready for new rows.
 
     Attributes
