@@ -48,6 +48,12 @@ def test_without_doubt_observed_values_come_back(values):
     np.testing.assert_allclose(std, 0, atol=1e-5)
 
 
+@given(columns(elements=st.integers(-3, 3).map(float)))
+def test_scores_of_a_mirrored_column_are_mirrored(values):
+    there, back = (NormalScores.of(X).apply(X) for X in (values[:, None], -values[:, None]))
+    np.testing.assert_allclose(back, -there, atol=1e-12)
+
+
 @given(columns(), st.floats(-1e3, 1e3), st.floats(0, 1e3))
 def test_what_comes_back_stays_in_the_observed_range(values, t, variance):
     scores = NormalScores.of(values[:, None])

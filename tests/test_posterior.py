@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments, pack, unpack
-from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.posterior import Posterior, Prior, _whiten, fit_posterior
 
 nan = np.nan
 
@@ -223,6 +223,24 @@ def test_order_of_rows_and_columns_does_not_matter():
     np.testing.assert_allclose(there.mean, here.mean[row][:, column], atol=1e-7)
     np.testing.assert_allclose(there.variance, here.variance[row][:, column], atol=1e-7)
     np.testing.assert_allclose(other.noise, one.noise[feature], atol=1e-8)
+
+
+@given(st.integers(0, 10_000))
+def test_whitening_gives_rows_unit_variance_and_leaves_the_cells_alone(seed):
+    rng = np.random.default_rng(seed)
+    posterior, observed = random_posterior(rng, 5, 3, 3), random_rows(rng, 9, 5, 3)
+    rows = posterior.rows(Cells.of(observed))
+    V, second = _whiten(rows.second, posterior.V, posterior.second)
+    # The change of V, read off its means, tells what the rows have to become for t to stay.
+    stretch = np.linalg.lstsq(posterior.V, V, rcond=None)[0].T
+    squeeze = np.linalg.inv(stretch).T
+    np.testing.assert_allclose(stretch[0], [1, 0, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(stretch[1:, 0], 0, atol=1e-9)
+    average = (squeeze @ unpack(rows.second, 4) @ squeeze.T).mean(axis=0)
+    np.testing.assert_allclose(average[1:, 1:], np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(
+        unpack(second, 4), stretch @ unpack(posterior.second, 4) @ stretch.T, atol=1e-8
+    )
 
 
 @given(st.integers(0, 10_000), st.sampled_from((0.25, 0.5, 2.0)))
