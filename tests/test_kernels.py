@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cocomplete.kernels import compiled, reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.moments import Pattern, pack, unpack, weights
 
 
 def table(seed, dtype=np.float64):
@@ -126,6 +127,88 @@ def test_panels_and_products(seed):
         assert not panel.any()
     np.testing.assert_allclose(*panels)
     assert_same(both("products", lambda: [np.empty(xc.size)], cells.blocks(), xs, xc, U, V))
+
+
+def moments_of(rng, count, k):
+    """Means, and packed second moments that some normal distributions have."""
+    mean, root = rng.normal(size=(count, k)), rng.normal(size=(count, k, k))
+    return mean, pack(mean[:, :, None] * mean[:, None, :] + root @ root.transpose(0, 2, 1))
+
+
+@given(st.integers(0, 10_000), st.sampled_from((0, 1)))
+def test_posterior_step(seed, fixed):
+    rng, cells, U, V, _, _ = table(seed)
+    whole, k = Pattern.of(cells), U.shape[1]
+    mean, second = moments_of(rng, len(V), k)
+    weight, linear = rng.random(whole.value.size), rng.normal(size=whole.value.size)
+    precision = rng.uniform(0.2, 3, U.shape)
+
+    def outputs():
+        return [np.full(U.shape, np.nan), np.full((len(U), second.shape[1]), np.nan)]
+
+    pieces = (whole.row_bounds, whole.start, whole.column, weight, linear, mean, second, precision, fixed)
+    results = both("posterior_step", outputs, *pieces)
+    assert_same(results, rtol=1e-8)
+    (_, (u, second_u)), _ = results
+    if fixed:
+        # The known coordinate is 1 and has no covariance with anything.
+        np.testing.assert_array_equal(u[:, 0], 1)
+        np.testing.assert_allclose(unpack(second_u, k)[:, 0], u)
+    for i in np.flatnonzero(np.diff(whole.start) == 0):
+        # A row without cells keeps its prior.
+        prior = np.diag(np.append(np.ones(fixed), 1 / precision[i, fixed:]))
+        np.testing.assert_allclose(u[i, fixed:], 0, atol=1e-15)
+        np.testing.assert_allclose(unpack(second_u[i], k), prior)
+
+
+@given(st.integers(0, 10_000))
+def test_cell_moments(seed):
+    rng, cells, U, V, _, _ = table(seed)
+    whole, k = Pattern.of(cells), U.shape[1]
+    (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)
+    pieces = (whole.row_bounds, whole.start, whole.column, U, second_u, V, second_v * weights(k))
+    results = both("cell_moments", lambda: [np.full(whole.value.size, np.nan) for _ in range(2)], *pieces)
+    assert_same(results)
+    # The variance of a product of independent vectors, written out.
+    (_, (_, variance)), _ = results
+    row = np.repeat(np.arange(len(U)), np.diff(whole.start))
+    cov_u, cov_v = (unpack(s, k) - m[:, :, None] * m[:, None, :] for m, s in ((U, second_u), (V, second_v)))
+    u, v, A, B = U[row], V[whole.column], cov_u[row], cov_v[whole.column]
+    expected = (
+        np.einsum("qr,qrc,qc->q", u, B, u)
+        + np.einsum("qr,qrc,qc->q", v, A, v)
+        + np.einsum("qrc,qcr->q", A, B)
+    )
+    np.testing.assert_allclose(variance, expected, rtol=1e-8)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_packed_matrices_come_back_and_their_weights_make_the_inner_product(seed, k):
+    A, B = np.random.default_rng(seed).normal(size=(2, 3, 4, k, k))
+    A, B = A + A.swapaxes(-1, -2), B + B.swapaxes(-1, -2)
+    assert pack(A).shape == (3, 4, k * (k + 1) // 2)
+    np.testing.assert_array_equal(unpack(pack(A), k), A)
+    np.testing.assert_array_equal(pack(unpack(pack(B), k)), pack(B))
+    np.testing.assert_allclose((pack(A) * weights(k) * pack(B)).sum(-1), (A * B).sum((-1, -2)), atol=1e-9)
+    assert weights(k).sum() == k * k
+
+
+@given(st.integers(0, 10_000))
+def test_a_pattern_holds_every_cell_once_by_rows_and_by_columns(seed):
+    _, cells, _, _, _, _ = table(seed)
+    whole, (n, m) = Pattern.of(cells), cells.shape
+    by_row, by_column = np.full((2, n, m), np.nan)
+    by_row[np.repeat(np.arange(n), np.diff(whole.start)), whole.column] = whole.value
+    by_column[whole.row, np.repeat(np.arange(m), np.diff(whole.column_start))] = whole.value[whole.order]
+    np.testing.assert_array_equal(by_row, by_column)
+    # Zeros count as much as ones: none is dropped from a sparse matrix on the way.
+    assert np.isfinite(by_row).sum() == whole.value.size == cells.x_value.size + cells.y_value.size
+    labels = np.isfinite(by_row[:, cells.n_features :]).sum()
+    assert labels == whole.labels.sum() == cells.y_value.size
+    for bounds, count in ((whole.row_bounds, n), (whole.column_bounds, m)):
+        assert bounds[0] == 0
+        assert bounds[-1] == count
+        assert (np.diff(bounds) >= 0).all()
 
 
 def test_gradient_and_curvature_are_derivatives_of_the_value():

@@ -1,4 +1,4 @@
-"""Penalties chosen on hidden cells: what is hidden, what may not leak, what wins where."""
+"""Choosing by hidden cells: what is hidden stays hidden, and the choice suits the table."""
 
 from dataclasses import replace
 
@@ -9,137 +9,341 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
+from cocomplete import tuning
 from cocomplete.datasets import make_low_rank_multilabel
-from cocomplete.hiding import Hidden
+from cocomplete.parts import Setting
 from cocomplete.problem.observations import Observations
-from cocomplete.tuning import EXACT_PATH, FEATURE_WEIGHTS, PATH, Fixed, Search
+from cocomplete.solvers.posterior import Prior
+from cocomplete.tuning import FEATURE_WEIGHTS, HIDDEN_SHARE, PARTS, PATH, Fixed, Hidden, Search
 
-FREE = Fixed(None, None, None)
-
-
-def table(seed=0, noise=0.5):
-    data = make_low_rank_multilabel(60, 12, 5, rank=2, observed=0.6, random_state=seed)
-    X = data.X + noise * np.random.default_rng(seed).normal(size=data.X.shape)
-    return Observations(X, data.Y)
+nan = np.nan
+OPEN = Fixed(None, None, None)
 
 
-def search(observed, **params):
-    settings = {"center": True, "scale": True, "fixed": FREE, "averaging": True, "random_state": 0}
-    return Search(observed, np.zeros(observed.n_features, bool), **(settings | params))
+def search(observed, *, fixed=OPEN, averaging=True, seed=0, **options):
+    yes_no = np.zeros(observed.n_features, bool)
+    return Search(
+        observed,
+        yes_no,
+        center=True,
+        scale=True,
+        fixed=fixed,
+        averaging=averaging,
+        random_state=seed,
+        **options,
+    )
+
+
+def low_rank(seed=3, shape=(60, 12, 6)):
+    table = make_low_rank_multilabel(*shape, rank=2, observed=0.6, random_state=seed)
+    return Observations(table.X, table.Y)
+
+
+def noisy(seed=0, n=60, d=8, labels=4):
+    """Two factors under as much noise again."""
+    rng = np.random.default_rng(seed)
+    T = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d + labels))
+    X, Y = T[:, :d] + rng.normal(size=(n, d)), (T[:, d:] + rng.logistic(size=(n, labels)) > 0).astype(float)
+    X[rng.random(X.shape) < 0.2] = nan
+    Y[rng.random(Y.shape) < 0.2] = nan
+    return Observations(X, Y)
+
+
+def same_settings(one, other):
+    return (one.method, one.gaussian, one.settings) == (other.method, other.gaussian, other.settings)
+
+
+@pytest.fixture(scope="module")
+def searched():
+    return search(noisy()).run()
+
+
+# -- hiding --------------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 10_000))
-def test_hidden_cells_are_observed_ones_and_nothing_is_left_without_an_example(seed):
-    observed = table(seed % 50)
-    hidden = Hidden.of(observed, np.random.default_rng(seed))
+def test_hidden_and_visible_cells_are_the_observed_ones_parted(seed):
+    rng = np.random.default_rng(seed)
+    n, d, labels = (int(rng.integers(1, high)) for high in (20, 6, 5))
+    X, Y = rng.normal(size=(n, d)), (rng.random((n, labels)) < 0.3).astype(float)
+    X[rng.random(X.shape) < 0.4] = nan
+    Y[rng.random(Y.shape) < 0.4] = nan
+    observed = Observations(X, Y, tuple(f"f{j}" for j in range(d)))
+    hidden = Hidden.of(observed, rng, share=0.6)
     visible = hidden.visible
-    for whole, rest, row, column, value in (
-        (observed.X, visible.X, hidden.x_row, hidden.x_column, hidden.x_value),
-        (observed.Y, visible.Y, hidden.y_row, hidden.y_column, hidden.y_value),
+    for table, rest, row, column, value in (
+        (X, visible.X, hidden.x_row, hidden.x_column, hidden.x_value),
+        (Y, visible.Y, hidden.y_row, hidden.y_column, hidden.y_value),
     ):
-        np.testing.assert_array_equal(whole[row, column], value)
+        assert np.isfinite(value).all()
         assert np.isnan(rest[row, column]).all()
-        back = rest.copy()
-        back[row, column] = value
-        np.testing.assert_array_equal(back, whole)
+        put_back = rest.copy()
+        put_back[row, column] = value
+        np.testing.assert_array_equal(put_back, table)
     for value in (0, 1):
-        had, has = ((value == part.Y).any(axis=0) for part in (observed, visible))
-        np.testing.assert_array_equal(had, has)
-    assert (visible.X_known.sum(axis=0) >= 2).all()
-    assert 0.05 < len(hidden.x_row) / observed.X_known.sum() < 0.25
+        had, has = ((table == value).any(axis=0) for table in (Y, visible.Y))
+        np.testing.assert_array_equal(has, had)
+    had, has = ((~np.isnan(table)).sum(axis=0) for table in (X, visible.X))
+    assert ((has >= 2) | (has == had)).all()
+    assert visible.feature_names == observed.feature_names
+    count = len(hidden.y_value)
+    assert hidden.sizes == {
+        "features": len(hidden.x_value),
+        "labels": count,
+        "unlabelled": count if visible.X_known.any() else 0,
+    }
 
 
-@pytest.mark.parametrize("method", ["mode", "average"])
-def test_hidden_truth_does_not_reach_the_models(monkeypatch, method):
-    # With one hiding and one candidate the walk cannot depend on errors, so predictions can be compared.
-    monkeypatch.setattr("cocomplete.tuning.MOST_HIDINGS", 1)
-    fixed = Fixed(1.0, 0.0, 0.5) if method == "mode" else FREE
-    observed = table()
-    runs = []
-    for shift in (0.0, 0.3):
-        altered = observed.X.copy()
-        if runs:
-            hidden = runs[0].hidings[0]
-            altered[hidden.x_row, hidden.x_column] += shift
-        runs.append(search(replace(observed, X=altered), fixed=fixed, averaging=method == "average").run())
-    first, second = (next(one for one in run.candidates if one.method == method) for run in runs)
-    np.testing.assert_array_equal(first.x_mean, second.x_mean)
-    np.testing.assert_array_equal(first.y_score, second.y_score)
-    assert first.errors["features"] != second.errors["features"]
-    assert first.errors["labels"] == second.errors["labels"]
+def test_the_share_is_what_it_says_and_the_spread_is_the_column_s():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 20)) * np.arange(1, 21), (rng.random((300, 20)) < 0.5).astype(float)
+    hidden = Hidden.of(Observations(X, Y), rng)
+    for count in (hidden.x_value.size, hidden.y_value.size):
+        assert count / 6000 == pytest.approx(HIDDEN_SHARE, abs=0.02)
+    np.testing.assert_allclose(hidden.x_scale, X.std(axis=0, ddof=1)[hidden.x_column])
 
 
-def test_the_same_seed_tries_the_same_and_another_hides_others():
-    one, two, three = (search(table(), random_state=seed).run() for seed in (3, 3, 4))
-    assert [c.record() for c in one.candidates] == [c.record() for c in two.candidates]
-    assert not np.array_equal(one.hidings[0].x_row, three.hidings[0].x_row)
+def test_a_small_table_is_hidden_from_several_times_and_a_large_one_once():
+    assert len(search(noisy()).hidings) == tuning.MOST_HIDINGS
+    rng = np.random.default_rng(0)
+    large = Observations(rng.normal(size=(400, 10)), (rng.random((400, 10)) < 0.5).astype(float))
+    assert len(search(large).hidings) == 1
 
 
-def test_paths_stop_when_nothing_gets_better():
-    done = search(table(noise=3.0), averaging=False).run()
-    modes = [one for one in done.candidates if one.method == "mode"]
-    assert 4 < len(modes) < len(FEATURE_WEIGHTS) * len(PATH) + len(EXACT_PATH)
+# -- judging -------------------------------------------------------------------------------------------
 
 
-def test_features_without_noise_are_met_exactly():
-    data = make_low_rank_multilabel(120, 40, 8, rank=2, observed=0.5, random_state=1)
-    done = search(Observations(data.X, data.Y), averaging=False).run()
-    best = done.chosen("features")
+def test_errors_are_those_of_the_predictions(searched):
+    truth = searched.truth
+    for one in searched.candidates:
+        assert set(one.errors) == set(PARTS)
+        assert one.x_mean.shape == one.x_std.shape == truth.x_value.shape
+        squares = ((one.x_mean - truth.x_value) / truth.x_scale) ** 2
+        assert one.errors["features"] == pytest.approx(squares.mean())
+        loss = np.logaddexp(0, np.where(truth.y_value == 1, -one.y_score, one.y_score))
+        assert one.errors["labels"] == pytest.approx(loss.mean())
+    for part in PARTS:
+        lowest = min(one.errors[part] for one in searched.candidates)
+        assert searched.best(part).errors[part] == lowest
+        assert searched.summary()[part]["error"] == lowest
+
+
+def test_the_trivial_candidate_is_column_means_and_label_rates(searched):
+    trivial = searched.candidates[0]
+    assert trivial.method == "trivial"
+    means, scores = [], []
+    for hidden in searched.hidings:
+        means.append(np.nanmean(hidden.visible.X, axis=0)[hidden.x_column])
+        Y = hidden.visible.Y
+        rate = (np.nansum(Y, axis=0) + 0.5) / ((~np.isnan(Y)).sum(axis=0) + 1)
+        scores.append(np.log(rate / (1 - rate))[hidden.y_column])
+    np.testing.assert_allclose(trivial.x_mean, np.concatenate(means))
+    np.testing.assert_allclose(trivial.y_score, np.concatenate(scores))
+    assert trivial.errors["labels"] == trivial.errors["unlabelled"]
+
+
+def test_structure_is_found_where_there_is_some(searched):
+    for part, factor in (("features", 0.85), ("labels", 0.98)):
+        assert searched.best(part).errors[part] < factor * searched.best(part, "trivial").errors[part]
+    for method in ("mode", "average"):
+        assert searched.best("features", method).errors["features"] < 0.9
+
+
+def test_same_seed_same_candidates_other_seed_others(searched):
+    again, other = search(noisy()).run(), search(noisy(), seed=1)
+    assert len(again.candidates) == len(searched.candidates)
+    for one, two in zip(again.candidates, searched.candidates, strict=True):
+        assert same_settings(one, two)
+        np.testing.assert_array_equal(one.x_mean, two.x_mean)
+        np.testing.assert_array_equal(one.y_score, two.y_score)
+    assert again.settings() == searched.settings()
+    assert not np.array_equal(other.hidings[0].x_row, searched.hidings[0].x_row)
+
+
+def test_hidings_do_not_see_what_they_hide(monkeypatch):
+    # With several hidings a cell that is hidden in one is visible in another.
+    monkeypatch.setattr(tuning, "MOST_HIDINGS", 1)
+    observed = noisy(5)
+    hidden = search(observed).hidings[0]
+    X = observed.X.copy()
+    X[hidden.x_row, hidden.x_column] = -3 * hidden.x_value + np.random.default_rng(0).normal(
+        size=hidden.x_value.size
+    )
+    before, after = (search(one).run() for one in (observed, replace(observed, X=X)))
+    np.testing.assert_array_equal(after.hidings[0].visible.X, hidden.visible.X)
+    assert not np.array_equal(after.truth.x_value, before.truth.x_value)
+    # Errors decide how far paths go, so the second search tries some other candidates as well.
+    pairs = [
+        (one, next(two for two in after.candidates if same_settings(one, two)))
+        for one in before.candidates
+        if any(same_settings(one, two) for two in after.candidates)
+    ]
+    assert {one.method for one, _ in pairs} == {"trivial", "average", "mode"}
+    assert len(pairs) >= 12
+    for one, two in pairs:
+        np.testing.assert_array_equal(two.x_mean, one.x_mean)
+        np.testing.assert_array_equal(two.x_std, one.x_std)
+        np.testing.assert_array_equal(two.y_score, one.y_score)
+        assert two.errors["labels"] == one.errors["labels"]
+        assert two.errors["unlabelled"] == one.errors["unlabelled"]
+        assert two.errors["features"] != one.errors["features"]
+
+
+def test_hidden_labels_are_not_seen_either(monkeypatch):
+    monkeypatch.setattr(tuning, "MOST_HIDINGS", 1)
+    observed = noisy(6)
+    hidden = search(observed, averaging=False).hidings[0]
+    Y = observed.Y.copy()
+    Y[hidden.y_row, hidden.y_column] = 1 - hidden.y_value
+    rng = np.random.default_rng(0)
+    # Every label keeps a visible 0 and 1 either way, so the same cells are hidden.
+    again = Hidden.of(replace(observed, Y=Y), rng)
+    np.testing.assert_array_equal(again.y_row, hidden.y_row)
+    before, after = (search(one, averaging=False).run() for one in (observed, replace(observed, Y=Y)))
+    pairs = [(one, two) for one in before.candidates for two in after.candidates if same_settings(one, two)]
+    assert len(pairs) >= 5
+    for one, two in pairs:
+        np.testing.assert_array_equal(two.x_mean, one.x_mean)
+        np.testing.assert_array_equal(two.y_score, one.y_score)
+        assert two.errors["labels"] != one.errors["labels"]
+
+
+# -- choosing ------------------------------------------------------------------------------------------
+
+
+def test_without_noise_features_met_exactly_win():
+    found = search(low_rank(), averaging=False).run()
+    best = found.best("features")
     assert best.method == "mode"
-    assert best.settings["residual_penalty"] == best.settings["rank_penalty"]
-    assert best.errors["features"] < 1e-3
+    assert best.settings["residual_penalty"] == best.settings["rank_penalty"] > 0
+    assert best.errors["features"] < 0.01
+    chosen = found.settings()["features"]
+    assert (chosen.method, chosen.residual_penalty) == ("mode", best.settings["residual_penalty"])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_in_pure_noise_nothing_beats_the_trivial_answer_by_much(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(80, 8)), (rng.random((80, 5)) < 0.4).astype(float)
+    X[rng.random(X.shape) < 0.2] = nan
+    found = search(Observations(X, Y)).run()
+    for part in PARTS:
+        assert found.best(part, "trivial").errors[part] <= 1.05 * found.best(part).errors[part]
+
+
+def test_paths_end_once_they_have_turned(searched):
+    paths = {}
+    for one in searched.candidates:
+        if one.method == "mode" and one.settings["residual_penalty"] == 0:
+            paths.setdefault((one.gaussian, one.settings["feature_weight"]), []).append(one)
+    assert {weight for _, weight in paths} == set(FEATURE_WEIGHTS)
+    assert sum(map(len, paths.values())) < len(PATH) * len(paths)
+    for (gaussian, _), path in paths.items():
+        penalties = np.array([one.settings["rank_penalty"] for one in path])
+        np.testing.assert_allclose(penalties[1:] / penalties[:-1], PATH[1] / PATH[0])
+        wanted = [part for part in searched.parts if searched.encoding_for(part) == gaussian]
+        assert wanted
+        if len(path) < len(PATH):
+            # The last brought nothing better; the one before did.
+            lowest = {part: min(one.errors[part] for one in path[:-1]) for part in wanted}
+            assert all(path[-1].errors[part] >= lowest[part] for part in wanted)
+            assert len(path) == 2 or any(path[-2].errors[part] == lowest[part] for part in wanted)
 
 
 def test_given_penalties_are_kept():
-    fixed = Fixed(2.0, None, 0.3)
-    done = search(table(), fixed=fixed, averaging=False).run()
-    for setting in done.settings().values():
-        assert setting.rank_penalty == 2.0
-        assert setting.feature_weight == 0.3
-    tried = {one.settings["residual_penalty"] for one in done.candidates if one.method == "mode"}
-    assert tried == {0.0, 2.0}
+    found = search(noisy(), fixed=Fixed(2.5, 0.0, 0.3), averaging=False).run()
+    assert [one.method for one in found.candidates] == ["trivial", "mode"]
+    assert found.candidates[1].settings == {
+        "rank_penalty": 2.5,
+        "residual_penalty": 0.0,
+        "feature_weight": 0.3,
+    }
+    for setting in found.settings().values():
+        assert (setting.rank_penalty, setting.residual_penalty, setting.feature_weight) == (2.5, 0.0, 0.3)
+    only_weight = search(noisy(), fixed=Fixed(None, 0.0, 0.3), averaging=False).run()
+    modes = [one.settings for one in only_weight.candidates if one.method == "mode"]
+    assert len(modes) > 2
+    assert {(one["feature_weight"], one["residual_penalty"]) for one in modes} == {(0.3, 0.0)}
 
 
-def test_too_little_to_judge_by():
-    small = Observations(np.arange(6.0).reshape(3, 2), np.array([[0.0], [1.0], [np.nan]]))
-    done = search(small, fixed=Fixed(None, 0.0, None)).run()
-    assert done.parts == ()
-    assert done.candidates == []
-    assert {setting.rank_penalty for setting in done.settings().values()} == {None}
+@pytest.mark.parametrize("after", [1, 3, 12])
+def test_an_interrupted_search_can_be_used(after):
+    records = []
 
-
-def test_ctrl_c_ends_the_search_with_what_there_is():
-    seen = []
-
-    def impatient(record):
-        seen.append(record)
-        if len(seen) == 3:
+    def progress(record):
+        records.append(record)
+        if len(records) == after:
             raise KeyboardInterrupt
 
-    done = search(table(), progress=impatient).run()
-    assert done.interrupted
-    assert len(done.candidates) == 3
-    assert done.settings()["features"].prior is not None
+    found = search(noisy(), progress=progress).run()
+    assert found.interrupted
+    assert len(found.candidates) == len(records) == after
+    assert [record["iteration"] for record in records] == list(range(1, after + 1))
+    assert {record["stage"] for record in records} == {"tuning"}
+    settings = found.settings()
+    assert set(settings) == set(PARTS)
+    for part, setting in settings.items():
+        assert setting.method == found.best(part).method
+        assert (setting.method == "average") == isinstance(setting.prior, Prior)
+    assert found.std_factor() > 0
+    assert len(found.summary()["curves"]) == after
+
+
+def test_with_too_few_cells_to_judge_by_what_was_given_holds():
+    rng = np.random.default_rng(0)
+    tiny = Observations(rng.normal(size=(5, 3)), np.tile([[0.0], [1.0]], (3, 1))[:5])
+    found = search(tiny, fixed=Fixed(None, 0.0, 0.2)).run()
+    assert found.parts == ()
+    assert found.candidates == []
+    assert found.best("features") is None
+    assert found.hidden_labels() is None
+    assert found.std_factor() == 1
+    expected = Setting(rank_penalty=None, residual_penalty=0.0, feature_weight=0.2)
+    assert found.settings() == dict.fromkeys(PARTS, expected)
+    assert search(tiny).settings()["labels"] == Setting(feature_weight=FEATURE_WEIGHTS[0])
 
 
 def test_a_part_that_cannot_be_judged_follows_the_other():
-    observed = table()
-    few = np.full_like(observed.Y, np.nan)
-    few[:4, 0] = [0, 1, 0, 1]
-    done = search(replace(observed, Y=few)).run()
-    assert done.parts == ("features",)
-    settings = done.settings()
-    assert settings["labels"] == settings["features"]
+    observed = noisy()
+    Y = observed.Y.copy()
+    Y[8:] = nan
+    found = search(replace(observed, Y=Y), averaging=False).run()
+    assert found.parts == ("features",)
+    settings = found.settings()
+    assert settings["labels"] == settings["unlabelled"] == settings["features"]
+    assert found.best("labels") is None
+
+
+def test_a_table_without_labels_is_searched_too():
+    found = search(replace(noisy(), Y=np.empty((60, 0)))).run()
+    assert found.parts == ("features",)
+    assert found.best("features").errors["features"] < found.best("features", "trivial").errors["features"]
+    assert found.hidden_labels() is None
+
+
+def test_widths_of_intervals_are_set_by_the_hidden_cells(searched):
+    best, truth = searched.best("features"), searched.truth
+    wide = searched.std_factor() * 1.6449 * best.x_std
+    assert np.mean(np.abs(best.x_mean - truth.x_value) <= wide) == pytest.approx(0.9, abs=0.01)
 
 
 def test_choices_do_not_depend_on_the_number_of_threads():
+    data = make_low_rank_multilabel(60, 12, 5, rank=2, observed=0.6, random_state=0)
     curves = []
     for threads in (1, 2):
         before = numba.get_num_threads()
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
         try:
             with threadpool_limits(threads):
-                done = search(table()).run()
+                done = Search(
+                    Observations(data.X, data.Y),
+                    np.zeros(12, bool),
+                    center=True,
+                    scale=True,
+                    fixed=Fixed(None, None, None),
+                    averaging=True,
+                    random_state=0,
+                ).run()
         finally:
             numba.set_num_threads(before)
         curves.append([(one.method, one.errors["features"], one.errors["labels"]) for one in done.candidates])

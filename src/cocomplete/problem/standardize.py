@@ -6,7 +6,7 @@ import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
 
-FAR = 20.0
+FAR = 8.0
 """A value this many robust standard deviations from the median is drawn to that limit while fitting."""
 
 ABSURD = 100.0
