@@ -191,6 +191,24 @@ def test_columns_with_next_to_nothing_observed():
     np.testing.assert_allclose(standard.apply(X)[0], [nan, 0, -np.sqrt(0.5), 0])
 
 
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("scale", [True, False])
+def test_single_precision_stays_single(center, scale):
+    X = np.random.default_rng(0).normal(3, 2, size=(20, 3)).astype(np.float32)
+    X[0, 0] = nan
+    standard = Standardization.of(X, center=center, scale=scale)
+    for part in (standard.center, standard.scale, standard.low, standard.high, standard.apply(X)):
+        assert part.dtype == np.float32
+    assert NormalScores.of(X).apply(X).dtype == np.float32
+
+
+def test_new_rows_are_drawn_to_the_limits_even_if_the_column_is_standard_already():
+    X = np.array([[-1.0], [0.0], [1.0]])
+    standard = Standardization.of(X, center=True, scale=True)
+    assert (standard.center[0], standard.scale[0]) == (0, 1)
+    assert standard.apply(np.array([[1e9]]))[0, 0] == standard.high[0]
+
+
 # -- encoding ------------------------------------------------------------------------------------------
 
 

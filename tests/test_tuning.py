@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from cocomplete import tuning
+from cocomplete import CoCompleter, tuning
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.parts import Setting
 from cocomplete.problem.observations import Observations
@@ -350,3 +350,22 @@ def test_choices_do_not_depend_on_the_number_of_threads():
     one, two = curves
     assert [point[0] for point in one] == [point[0] for point in two]
     np.testing.assert_allclose([point[1:] for point in one], [point[1:] for point in two], rtol=1e-6)
+
+
+@pytest.mark.parametrize("known", [0, 2])
+def test_a_table_with_next_to_no_features_is_searched_too(known):
+    X = noisy().X.copy()
+    X[known:] = nan
+    found = search(replace(noisy(), X=X)).run()
+    assert "features" not in found.parts
+    assert np.isfinite(found.best("labels").errors["labels"])
+
+
+def test_a_width_set_on_hidden_cells_suits_what_the_fit_says():
+    """The chosen part's own deviations, times the factor, against truth that no one has seen."""
+    table = make_low_rank_multilabel(60, 12, 6, rank=2, observed=0.6, random_state=3)
+    done = CoCompleter(averaging=False).fit(table.X, table.Y).complete(table.X, table.Y)
+    holes = np.isnan(table.X)
+    error = (done.X - table.X_true)[holes]
+    assert np.mean(np.abs(error) < 1.645 * done.X_std[holes]) > 0.8
+    assert np.median(done.X_std[holes]) < 5 * np.sqrt(np.mean(error**2))

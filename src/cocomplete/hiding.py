@@ -200,6 +200,12 @@ class View:
         rank = np.cumsum(rank.ravel()).reshape(n, m) - 1
         return rank[self.hidden.x_row, self._x_column], rank[self.hidden.y_row, self._y_column]
 
+    def with_doubt(self, objective: Objective, solution: Solution) -> Moments:
+        """Give a solution's values in the hidden cells with the variance that new rows would have."""
+        row, column = self._cells_by_row
+        told = Mode.of(objective, solution, self.cells).predict(self.cells)
+        return replace(told, mean=told.mean[row, column], variance=told.variance[row, column])
+
     def trivial(self) -> Moments:
         """Column means and label rates in the hidden cells."""
         _, column = self._cells_by_row
@@ -247,6 +253,8 @@ class View:
 
 def _groups(column: Any) -> Iterator[tuple[int, Any]]:
     """Each distinct value and where it stands."""
+    if not len(column):
+        return
     order = np.argsort(column, kind="stable")
     values, first = np.unique(column[order], return_index=True)
     for value, where in zip(values, np.split(order, first[1:]), strict=True):

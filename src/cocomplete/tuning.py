@@ -45,6 +45,9 @@ EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 PATH_TOL, PATH_ROUNDS = 1e-2, 15
 """A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
 
+SMALLEST_FACTOR = 0.25
+"""Standard deviations are not made smaller than this share of what the model says."""
+
 ENOUGH_FOR_QUANTILES = 50
 """Hidden features needed to set the width of intervals by."""
 
@@ -467,11 +470,28 @@ class Search:
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
         best = self.chosen("features")
-        if best is None or best.x_mean.size < ENOUGH_FOR_QUANTILES:
-            return 1.0
         numbers = ~self.yes_no[self.truth.x_column]
-        ratio = np.abs(best.x_mean - self.truth.x_value)[numbers] / np.maximum(best.x_std[numbers], 1e-300)
-        return float(np.quantile(ratio, 0.9) / ndtri(0.95)) if ratio.size else 1.0
+        if best is None or numbers.sum() < ENOUGH_FOR_QUANTILES:
+            return 1.0
+        error = np.abs(best.x_mean - self.truth.x_value)
+        std = self._doubt(best) if best.method == "mode" else best.x_std
+        ratio = error[numbers] / np.maximum(std[numbers], 1e-300)
+        # Without noise most cells are met to many digits, and a quantile says nothing of those that are not.
+        return max(float(np.quantile(ratio, 0.9) / ndtri(0.95)), SMALLEST_FACTOR)
+
+    def _doubt(self, mode: Candidate) -> FloatArray:
+        """Work out a mode's standard deviations in the hidden cells, as a path had no time for."""
+        told = []
+        for view in self._look(gaussian=mode.gaussian):
+            penalty = mode.settings["rank_penalty"] / (1.0 if self.fixed.rank_penalty else self.growth)
+            objective = replace(
+                view.objective(mode.settings["feature_weight"]),
+                rank_penalty=penalty,
+                residual_penalty=penalty if mode.settings["residual_penalty"] else 0.0,
+            )
+            path = solve_path(objective, [penalty], tol=PATH_TOL, max_iter=PATH_ROUNDS)
+            told.append(view.decode(view.with_doubt(*next(path)))[1])
+        return np.concatenate(told)
 
     def hidden_labels(self) -> "HiddenLabels | None":
         """Give the hidden labels and what the chosen model says of them; None if too few were hidden."""

@@ -4,6 +4,7 @@ Features that are numbers are standardised, or made normal by ranks; features th
 labels, under the same logistic loss. The solvers' columns are: numbers, yes/no features, labels.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -155,6 +156,9 @@ def resolve_feature_types(types: Any, observed: Observations) -> BoolArray:
         asked = {} if types == "auto" else dict.fromkeys(range(d), types)
     elif isinstance(types, dict):
         asked = {_position(key, names, d): value for key, value in types.items()}
+    elif not isinstance(types, Iterable):
+        msg = f"feature_types must be 'auto', a type, a list or a dict, got {types!r}"
+        raise InputError(msg)
     else:
         asked = dict(enumerate(types))
         if len(asked) != d:

@@ -36,26 +36,24 @@ class Standardization:
     @classmethod
     def of(cls, X: FloatArray, *, center: bool, scale: bool) -> "Standardization":
         """Learn the map from the observed cells (NaN elsewhere) alone."""
-        known = ~np.isnan(X)
+        known, dtype = ~np.isnan(X), X.dtype
         count = known.sum(axis=0)
-        low, high = (
-            limits(X, known, FAR) if scale else (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
-        )
+        low, high = limits(X, known, FAR if scale else np.inf)
         X = np.clip(X, low, high)
         # np.nanmean would warn for a column with nothing observed, which is allowed here.
         mean = np.nansum(X, axis=0) / np.maximum(count, 1)
         spread = np.sqrt(np.nansum((X - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
-        usable = spread > 10 * np.finfo(X.dtype).eps * np.abs(mean)
+        usable = spread > 10 * np.finfo(dtype).eps * np.abs(mean)
         return cls(
-            (mean if center else np.zeros_like(mean)).astype(X.dtype),
-            (np.where(usable, spread, 1.0) if scale else np.ones_like(spread)).astype(X.dtype),
-            low.astype(X.dtype),
-            high.astype(X.dtype),
+            (mean if center else np.zeros_like(mean)).astype(dtype),
+            (np.where(usable, spread, 1.0) if scale else np.ones_like(spread)).astype(dtype),
+            low,
+            high,
         )
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Standardise features; unknown stays unknown."""
-        if not self.center.any() and bool((self.scale == 1).all()):
+        if not self.center.any() and (self.scale == 1).all() and np.isinf(self.low).all():
             return X
         standard: FloatArray = (np.clip(X, self.low, self.high) - self.center) / self.scale
         return standard
@@ -73,7 +71,9 @@ class Standardization:
 
 def limits(X: FloatArray, known: BoolArray, far: float) -> tuple[FloatArray, FloatArray]:
     """Median plus and minus ``far`` robust deviations; infinite where more than half of a column is equal."""
-    low, high = (np.full(X.shape[1], side) for side in (-np.inf, np.inf))
+    low, high = (np.full(X.shape[1], side, X.dtype) for side in (-np.inf, np.inf))
+    if far == np.inf:
+        return low, high
     for j in np.flatnonzero(known.sum(axis=0) > 2):
         values = X[known[:, j], j]
         middle = np.median(values)
