@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 import warnings
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -48,6 +48,14 @@ def cocompleter(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray) -> Answer:
         return Answer(
             done.X, done.Y_proba, model.predict_proba(X_new), done.Y, model.predict(X_new), done.X_std
         )
+
+
+def installed(package: str) -> str:
+    """Give a package's version; a table of some methods alone does not need them all."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def compile_once() -> None:
@@ -153,7 +161,7 @@ def main() -> None:
     if not results:
         sys.exit(f"There are no results in {options.results} yet.")
     packages = ("cocomplete", "numpy", "scikit-learn", "cmfrec", "gcimpute")
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    versions = ", ".join(f"{package} {installed(package)}" for package in packages)
     table = render(list(results.values()), f"{NOTES}\n\nVersions: {versions}.")
     write_atomically(options.table, table)
     print(table, end="")
