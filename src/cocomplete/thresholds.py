@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 
 RULES = ("f1", "cardinality")
@@ -90,12 +90,6 @@ def cardinality_thresholds(rate: FloatArray, probability: FloatArray) -> FloatAr
         below = ordered[count] if count < len(ordered) else 0.0
         thresholds[j] = (above + below) / 2
     return thresholds
-
-
-def at_least(probability: FloatArray, thresholds: FloatArray) -> BoolArray:
-    """Which probabilities exceed their label's threshold."""
-    above: BoolArray = probability > thresholds
-    return above
 
 
 def _best_f1(truth: FloatArray, probability: FloatArray) -> float:

@@ -1,5 +1,6 @@
 """What all rivals share: they complete the rows they are fitted on, and no others."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
 
 
-class TransductiveCompleter(BaseEstimator):
+class TransductiveCompleter(BaseEstimator, ABC):
     """A completer whose model is a value for every cell of its training rows.
 
     A rival says how it checks its parameters, how it finds the values and how its label scores become
@@ -87,12 +88,13 @@ class TransductiveCompleter(BaseEstimator):
         check_is_fitted(self)
         return self._model
 
+    @abstractmethod
     def _check_parameters(self) -> None:
-        raise NotImplementedError
+        """Refuse what cannot be."""
 
+    @abstractmethod
     def _solve(self, observed: Observations) -> Reconstruction:
         """Find the model and set what is peculiar to it, in attributes that end in an underscore."""
-        raise NotImplementedError
 
     def _probability(self, Z: FloatArray) -> FloatArray:
         """Read least-squares scores, on the scale where −1 means 0 and +1 means 1, as probabilities."""
