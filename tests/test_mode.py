@@ -18,8 +18,9 @@ nan = np.nan
 
 
 def random_mode(rng, d, labels, k):
+    fitted_to = Cells.of(random_rows(rng, 5, d, labels))
     V, offsets = rng.normal(size=(d + labels, k)), rng.normal(size=d + labels)
-    return Mode(V, offsets, 0.8, 0.6, rng.uniform(0.1, 1, d))
+    return Mode(V, offsets, 0.8, 0.6, fitted_to)
 
 
 def random_rows(rng, n, d, labels, dtype=float):
@@ -114,18 +115,17 @@ def test_left_out_noise_is_that_of_refits_without_the_cell(monkeypatch, chunk):
     objective = Objective(observed, 0.7, 0.0, 0.5, np.zeros(5))
     solution = solve_factored(objective, tol=1e-7)
     cells = Cells.of(observed)
-    bare = Mode.bare(objective, solution)
-    assert not bare.noise.any()
+    mode = Mode.of(objective, solution, cells)
     squares, counts = np.zeros(5), observed.X_known.sum(axis=0)
     for i, j in np.argwhere(observed.X_known):
         x = observed.X[i : i + 1].copy()
         x[0, j] = nan
-        without = bare.predict(Cells.of(Observations(x, np.empty((1, 0)))))
+        without = mode.predict(Cells.of(Observations(x, np.empty((1, 0)))), variance=False)
+        assert not without.noise.any()
         squares[j] += (observed.X[i, j] - without.mean[0, j]) ** 2
     pooled = squares.sum() / counts.sum()
     monkeypatch.setattr("cocomplete.solvers.mode.CHUNK", chunk)
-    noise = Mode.of(objective, solution, cells).noise
-    np.testing.assert_allclose(noise, (squares + pooled) / (counts + 1), rtol=1e-5)
+    np.testing.assert_allclose(mode.noise, (squares + pooled) / (counts + 1), rtol=1e-5)
 
 
 def test_the_trivial_model_says_the_same_of_every_row():

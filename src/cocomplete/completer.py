@@ -331,7 +331,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         """Give the model's own value for every cell of the training rows (what the paper scores)."""
         check_is_fitted(self)
         observed = self._model.observed
-        X, _ = self._model.reconstruct_features(observed)
+        X, _ = self._model.reconstruct_features(observed, std=False)
         return Reconstruction(X.astype(observed.X.dtype, copy=False), self._model.scores(observed))
 
     def transform(self, X: Any) -> FloatArray:

@@ -184,11 +184,11 @@ class View:
     def blindly(self, objective: Objective, solution: Solution) -> Moments:
         """Give what a solution says of the hidden labels from the features of their rows alone."""
         cells = self.hidden_labels
-        mode = Mode.bare(objective, solution)
+        mode = Mode.of(objective, solution, self.cells)
         U = mode.rows(self.blind_cells, *ROUGH_ROWS)
         row = np.repeat(np.arange(len(U)), np.diff(cells.y_start))
         t = np.einsum("qr,qr->q", U[row], mode.V[cells.y_column]) + mode.offsets[cells.y_column]
-        return Moments(t, np.zeros_like(t), mode.noise, averaged=False)
+        return Moments(t, np.zeros_like(t), np.zeros(cells.n_features), averaged=False)
 
     @cached_property
     def _place(self) -> tuple[Any, Any]:

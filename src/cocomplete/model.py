@@ -47,9 +47,10 @@ class Model(FieldsAlone):
         self, observed: Observations, *, std: bool = True
     ) -> tuple[FloatArray, FloatArray]:
         """Give every feature's own value and standard deviation, in the user's units."""
-        if self._knows(observed):
-            return self.features.features(self.features.training(variance=std))
+        # The way back from normal scores is an expectation, which needs the variance.
         variance = std or self.features.encoding.gaussian
+        if self._knows(observed):
+            return self.features.features(self.features.training(variance=variance))
         return self.features.features(self.features.of(self._fitted_as(observed), variance=variance))
 
     def scores(self, observed: Observations) -> FloatArray:

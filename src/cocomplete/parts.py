@@ -132,7 +132,7 @@ class FittedPart:
             if encoding.yes_no[j]:
                 X[:, j] = rng.random(len(t)) < expit(t[:, inner])
                 continue
-            noise = np.sqrt(moments.noise[inner]) * rng.standard_normal(len(t))
+            noise = np.sqrt(self.model.noise[inner]) * rng.standard_normal(len(t))
             mean = moments.mean[:, inner]
             drawn = mean + self.std_factor * (t[:, inner] + noise - mean)
             X[:, j], _ = encoding.feature(j, drawn, drawn, np.zeros_like(drawn))

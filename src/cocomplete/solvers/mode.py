@@ -4,7 +4,7 @@ A new row keeps V and the offsets and minimises its own share of F: one row step
 is the row's uncertainty (Laplace's approximation).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -41,40 +41,31 @@ class Mode(FieldsAlone):
         λ1.
     rho : float
         2w, or the weight that stands for a constraint.
-    noise : ndarray of shape (n_features,)
-        Variance of each feature around the model, judged by what each observed cell would have been
-        predicted to be without itself.
+    cells : Cells
+        What it was fitted to; its noise is judged by them.
     """
 
     V: FloatArray
     offsets: FloatArray
     ridge: float
     rho: float
-    noise: FloatArray
+    cells: Cells
 
     @classmethod
     def of(cls, objective: Objective, solution: Solution, cells: Cells) -> "Mode":
         """Prepare a solution for new rows."""
-        bare = cls.bare(objective, solution)
-        return replace(bare, noise=bare._left_out_noise(cells))
-
-    @classmethod
-    def bare(cls, objective: Objective, solution: Solution) -> "Mode":
-        """Prepare a solution without an idea of its noise."""
         V = solution.M.Vt.T * np.sqrt(solution.M.s)
         exact = objective.regime == "interpolation"
         rho = CONSTRAINT * objective.rank_penalty if exact else 2 * objective.feature_weight
-        noise = np.zeros(objective.observed.n_features)
-        return cls(V, solution.offsets, objective.rank_penalty, rho, noise)
+        return cls(V, solution.offsets, objective.rank_penalty, rho, cells)
 
     @classmethod
     def trivial(cls, offsets: FloatArray, cells: Cells) -> "Mode":
         """Give the model that says the same of every row: the offsets."""
-        bare = cls(np.empty((len(offsets), 0), offsets.dtype), offsets, 1.0, 1.0, np.zeros(cells.n_features))
-        return replace(bare, noise=bare._left_out_noise(cells))
+        return cls(np.empty((len(offsets), 0), offsets.dtype), offsets, 1.0, 1.0, cells)
 
     def predict(self, cells: Cells, *, variance: bool = True) -> Moments:
-        """Give the value of every cell of rows with these observed cells, and its variance on request."""
+        """Give the value of every cell of rows with these observed cells, and on request its variance."""
         n, m = cells.shape
         mean = np.empty((n, m), self.V.dtype)
         spread = np.zeros((n, m), self.V.dtype)
@@ -88,12 +79,16 @@ class Mode(FieldsAlone):
             mean[part] += self.offsets
             if variance and self.V.shape[1]:
                 spread[part] = self._covariance(some, U) @ second.T
-        return Moments(mean, np.maximum(spread, 0, out=spread), self.noise, averaged=False)
+        return self._moments(mean, np.maximum(spread, 0, out=spread), variance=variance)
 
     def at(self, M: FloatArray, cells: Cells, *, variance: bool = True) -> Moments:
         """Take the fit's own values for its rows; only the variance is worked out."""
         spread = self.predict(cells).variance if variance else np.zeros_like(M)
-        return Moments(M + self.offsets, spread, self.noise, averaged=False)
+        return self._moments(M + self.offsets, spread, variance=variance)
+
+    def _moments(self, mean: FloatArray, spread: FloatArray, *, variance: bool) -> Moments:
+        noise = self.noise if variance else np.zeros(self.cells.n_features)
+        return Moments(mean, spread, noise, averaged=False)
 
     def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
         """Draw one t for every cell: rows from their normal approximation, V as it is."""
@@ -149,8 +144,14 @@ class Mode(FieldsAlone):
         )
         return second
 
-    def _left_out_noise(self, cells: Cells) -> FloatArray:
-        """Mean square of each feature's residuals, had the cell been left out of its row's fit."""
+    @cached_property
+    def noise(self) -> FloatArray:
+        """Variance of each feature around the model, shape (n_features,).
+
+        The mean square of its residuals, had each observed cell been left out of its row's fit. Worked out
+        when first asked for: with the many directions of an unfinished fit it costs more than the fit.
+        """
+        cells = self.cells
         d, k = cells.n_features, self.V.shape[1]
         total, count = np.zeros(d), np.bincount(cells.x_column, minlength=d)
         step = max(1, CHUNK // max(k, 1) ** 2)
