@@ -65,6 +65,28 @@ def test_evaluate(seed, augmented):
     assert_same(both("evaluate", lambda: [np.empty(shape) for shape in small], bounds, *x, *y, U, V))
 
 
+@given(st.integers(0, 10_000), st.sampled_from([np.float64, np.float32]))
+def test_slopes_and_blend(seed, dtype):
+    rng, cells, U, V, _, _ = table(seed, dtype)
+    bounds, T = cells.blocks(), U @ V.T
+    x, y = (cells.x_start, cells.x_column), (cells.y_start, cells.y_column, cells.y_value)
+    rtol = 1e-9 if dtype is np.float64 else 1e-4
+    results = both("slopes", lambda: [np.zeros_like(T)], bounds, *x, cells.x_value, 0.7, *y, T)
+    assert_same(results, rtol)
+    gradient = results[0][1][0]
+    assert not gradient[:, : cells.n_features][np.isnan(cells_as_table(cells))].any()
+    factor = rng.normal(size=(len(U), cells.n_features)).astype(dtype)
+    blended = both("blend", lambda: [gradient.copy()], bounds, *x, 0.3, 1.7, factor)
+    assert_same(blended, rtol)
+
+
+def cells_as_table(cells):
+    """Features with NaN where nothing was observed."""
+    X = np.full((cells.shape[0], cells.n_features), np.nan)
+    X[np.repeat(np.arange(len(X)), np.diff(cells.x_start)), cells.x_column] = cells.x_value
+    return X
+
+
 @given(st.integers(0, 10_000))
 def test_curvature_product_and_diagonal(seed):
     rng, cells, U, V, dU, dV = table(seed)

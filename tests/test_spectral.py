@@ -15,6 +15,9 @@ def plain_shrink(A, threshold):
 @given(matrices(), st.floats(1e-6, 30))
 def test_shrink_is_the_plain_svd_formula(A, threshold):
     np.testing.assert_allclose(shrink(A, threshold).dense(), plain_shrink(A, threshold), atol=1e-8)
+    factors = shrink(A, threshold).low_rank()
+    np.testing.assert_allclose(factors.dense(), plain_shrink(A, threshold), atol=1e-8)
+    assert shrink(A, threshold).trace_norm == pytest.approx(factors.trace_norm)
 
 
 @given(matrices(), matrices(), st.floats(1e-3, 5))
@@ -28,7 +31,7 @@ def test_shrink_is_non_expansive(A, B, threshold):
 @pytest.mark.parametrize("shape", [(40, 12), (12, 40), (20, 20)])
 def test_shrink_factors_are_orthonormal_and_sorted(shape):
     A = np.random.default_rng(0).normal(size=shape)
-    M = shrink(A, 2.0)
+    M = shrink(A, 2.0).low_rank()
     np.testing.assert_allclose(M.U.T @ M.U, np.eye(M.rank), atol=1e-12)
     np.testing.assert_allclose(M.Vt @ M.Vt.T, np.eye(M.rank), atol=1e-12)
     assert np.all(np.diff(M.s) <= 0)
@@ -41,7 +44,7 @@ def test_shrink_with_a_tiny_threshold_falls_back_to_a_true_svd():
     U, _ = np.linalg.qr(rng.normal(size=(30, 6)))
     V, _ = np.linalg.qr(rng.normal(size=(10, 6)))
     s = np.array([1e6, 1e3, 1.0, 1e-2, 1e-4, 1e-6])
-    M = shrink((U * s) @ V.T, 1e-5)
+    M = shrink((U * s) @ V.T, 1e-5).low_rank()
     np.testing.assert_allclose(M.s, s[:5] - 1e-5, rtol=1e-4)
 
 

@@ -69,7 +69,58 @@ def spectral_norm(A: FloatArray) -> float:
     return float(np.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0)))
 
 
-def shrink(A: FloatArray, threshold: float) -> LowRank:
+@dataclass(frozen=True, eq=False)
+class Shrunken:
+    """A matrix with soft-thresholded singular values, multiplied out in whichever way is asked for.
+
+    Attributes
+    ----------
+    A : ndarray of shape (n_rows, n_columns)
+        The matrix before.
+    basis : ndarray of shape (min(n_rows, n_columns), rank)
+        Singular vectors of its shorter side that were kept, in descending order of their values.
+    before : ndarray of shape (rank,)
+        Their singular values in ``A``.
+    threshold : float
+    """
+
+    A: FloatArray
+    basis: FloatArray
+    before: FloatArray
+    threshold: float
+
+    @property
+    def s(self) -> FloatArray:
+        """Singular values after."""
+        return self.before - self.A.dtype.type(self.threshold)
+
+    @property
+    def rank(self) -> int:
+        """Number of singular values kept."""
+        return int(self.before.size)
+
+    @property
+    def trace_norm(self) -> float:
+        """Sum of the singular values after."""
+        return float(self.s.sum())
+
+    def low_rank(self) -> LowRank:
+        """Give its factors."""
+        A, basis = self.A, self.basis
+        if A.shape[0] >= A.shape[1]:
+            return LowRank((A @ basis) / self.before, self.s, basis.T)
+        return LowRank(basis, self.s, (A.T @ basis).T / self.before[:, None])
+
+    def dense(self) -> FloatArray:
+        """Multiply out; where most directions were kept, without going through the factors."""
+        if 2 * self.rank <= min(self.A.shape):
+            return self.low_rank().dense()
+        keep = (self.basis * (self.s / self.before)) @ self.basis.T
+        out: FloatArray = self.A @ keep if self.A.shape[0] >= self.A.shape[1] else keep @ self.A
+        return out
+
+
+def shrink(A: FloatArray, threshold: float) -> Shrunken:
     """Soft-threshold the singular values: the proximal step of ``threshold``·‖·‖_*.
 
     Parameters
@@ -84,8 +135,7 @@ def shrink(A: FloatArray, threshold: float) -> LowRank:
     where that would exceed ε^⅔·σ_1, a full SVD is used.
     """
     if 0 in A.shape:
-        return LowRank.zero(A.shape, A.dtype)
-    tall = A.shape[0] >= A.shape[1]
+        return Shrunken(A, np.empty((min(A.shape), 0), A.dtype), np.empty(0, A.dtype), threshold)
     safe = float(np.cbrt(np.finfo(A.dtype).eps))
     # σ_1 is at least the root mean square of all singular values, which costs nothing to know.
     hopeless = threshold <= safe * float(np.linalg.norm(A) / np.sqrt(min(A.shape)))
@@ -95,15 +145,10 @@ def shrink(A: FloatArray, threshold: float) -> LowRank:
     if hopeless or threshold <= safe * np.sqrt(max(values[-1], 0)):
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         keep = s > threshold
-        return LowRank(U[:, keep], s[keep] - A.dtype.type(threshold), Vt[keep])
+        return Shrunken(A, Vt[keep].T if A.shape[0] >= A.shape[1] else U[:, keep], s[keep], threshold)
     above = int(np.searchsorted(values, float(threshold) ** 2, side="right"))
-    values, vectors = values[above:], vectors[:, above:]
     # eigh orders upwards; singular values go downwards.
-    s = np.sqrt(values[::-1])
-    vectors = vectors[:, ::-1]
-    other = (A @ vectors if tall else A.T @ vectors) / s
-    kept = s - A.dtype.type(threshold)
-    return LowRank(other, kept, vectors.T) if tall else LowRank(vectors, kept, other.T)
+    return Shrunken(A, vectors[:, above:][:, ::-1], np.sqrt(values[above:][::-1]), threshold)
 
 
 def polar(A: FloatArray) -> tuple[FloatArray, float]:

@@ -150,7 +150,7 @@ class GoldbergMC(TransductiveCompleter):
         while penalties[-1] > mu * unit:
             penalties.append(max(SHRINKAGE * penalties[-1], mu * unit))
         # The start is the strongest direction of what was observed; shrinking finds it among a few others.
-        strong = shrink(D, SHRINKAGE * top)
+        strong = shrink(D, SHRINKAGE * top).low_rank()
         start = LowRank(strong.U[:, :1], strong.s[:1] + SHRINKAGE * top, strong.Vt[:1])
         *_, (_, (solution, T)) = self._fixed_point(objective, penalties, start)
         if self.variant == "plain":

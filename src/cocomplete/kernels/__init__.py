@@ -5,6 +5,7 @@ concerns columns is given as one sum per block, so that the caller adds the bloc
 """
 
 from cocomplete.kernels.compiled import (
+    blend,
     cell_moments,
     clear,
     curvature_product,
@@ -13,10 +14,12 @@ from cocomplete.kernels.compiled import (
     posterior_step,
     products,
     row_step,
+    slopes,
     spread,
 )
 
 __all__ = [
+    "blend",
     "cell_moments",
     "clear",
     "curvature_product",
@@ -25,5 +28,6 @@ __all__ = [
     "posterior_step",
     "products",
     "row_step",
+    "slopes",
     "spread",
 ]

@@ -101,6 +101,56 @@ def evaluate(
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
+def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
+    """Losses of a dense matrix T and their slope in every observed cell.
+
+    Parameters
+    ----------
+    weight : what a feature's slope e = t − x is multiplied by
+    G (n × m) : written on Ω alone: the caller brings zeros
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Σ e², label cost.
+    """
+    blocks = bounds.shape[0] - 1
+    sums = np.zeros((blocks, 2))
+    for b in prange(blocks):
+        squares = 0.0
+        log_loss = 0.0
+        for i in range(bounds[b], bounds[b + 1]):
+            for q in range(x_start[i], x_start[i + 1]):
+                e = T[i, x_column[q]] - x_value[q]
+                squares += e * e
+                G[i, x_column[q]] = weight * e
+            for q in range(y_start[i], y_start[i + 1]):
+                t = T[i, y_column[q]]
+                small = math.exp(-abs(t))
+                log_loss += math.log1p(small) + max(t, 0.0) - y_value[q] * t
+                p = 1 / (1 + small) if t >= 0 else small / (1 + small)
+                G[i, y_column[q]] = p - y_value[q]
+        sums[b, 0] = squares
+        sums[b, 1] = log_loss
+    return sums.sum(axis=0)
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def blend(bounds, x_start, x_column, a, b, F, G):
+    """Replace G by a G + b F in every observed feature, in place.
+
+    Parameters
+    ----------
+    F (n × d), G (n × m) : dense; G is written
+    """
+    for block in prange(bounds.shape[0] - 1):
+        for i in range(bounds[block], bounds[block + 1]):
+            for q in range(x_start[i], x_start[i + 1]):
+                j = x_column[q]
+                G[i, j] = a * G[i, j] + b * F[i, j]
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """Hessian of the losses times (dU, dV), the indefinite part from G included.
 

@@ -46,6 +46,21 @@ def evaluate(
     return np.array([cost, e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
 
 
+def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
+    """See :func:`cocomplete.kernels.compiled.slopes`."""
+    x, y = (_rows(x_start), x_column), (_rows(y_start), y_column)
+    e, z = T[x] - x_value, T[y]
+    G[x] = weight * e
+    G[y] = expit(z) - y_value
+    return np.array([e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
+
+
+def blend(bounds, x_start, x_column, a, b, F, G):
+    """See :func:`cocomplete.kernels.compiled.blend`."""
+    x = (_rows(x_start), x_column)
+    G[x] = a * G[x] + b * F[x]
+
+
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """See :func:`cocomplete.kernels.compiled.curvature_product`."""
     shape = (len(U), len(V))

@@ -12,10 +12,13 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit, logit
+from numpy.typing import NDArray
+from scipy.special import logit
 
 from cocomplete.arrays import FloatArray
 from cocomplete.frozen import FieldsAlone
+from cocomplete.kernels import blend, slopes
+from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.spectral import LowRank, polar, spectral_norm, trace_norm
 
@@ -69,6 +72,15 @@ class Objective(FieldsAlone):
         return self.observed.X.dtype
 
     @cached_property
+    def cells(self) -> Cells:
+        """The observed cells alone."""
+        return Cells.of(self.observed)
+
+    @cached_property
+    def _blocks(self) -> NDArray[np.int64]:
+        return self.cells.blocks()
+
+    @cached_property
     def smoothness(self) -> float:
         """Lipschitz constant of the smooth part's gradient: max(2w, 1/4)."""
         has_labels = bool(self.observed.Y_known.any())
@@ -106,35 +118,47 @@ class Objective(FieldsAlone):
         gradient : ndarray of shape (n_samples, n_features + n_labels)
             Zero off Ω.
         """
-        data, d = self.observed, self.observed.n_features
-        residual = self.residual(T)
-        Z = T[:, d:]
-        Y = np.where(data.Y_known, data.Y, 0)
-        log_loss = np.logaddexp(0, Z) - Y * Z
-        value = float(log_loss[data.Y_known].sum()) + self.feature_weight * float(np.vdot(residual, residual))
-        slope = np.where(data.Y_known, expit(Z) - Y, 0)
-        return value, np.hstack((self.dtype.type(2 * self.feature_weight) * residual, slope))
+        return self._slopes(T, 2 * self.feature_weight)
 
-    def residual_norm(self, T: FloatArray) -> tuple[float, FloatArray]:
-        """Value and a subgradient of ‖P_ΩX(X̂ − X)‖_* (without λ2), the paper's h.
-
-        Returns
-        -------
-        value : float
-        subgradient : ndarray of shape (n_samples, n_features)
-            P_ΩX(U_h V_hᵀ), with U_h Σ_h V_hᵀ the SVD of the residual.
-        """
-        factor, norm = polar(self.residual(T))
-        return norm, np.where(self.observed.X_known, factor, 0)
+    def _slopes(self, T: FloatArray, weight: float) -> tuple[float, FloatArray]:
+        """Do what :meth:`smooth` says, but with ``weight`` times the residual in place of its slope."""
+        cells, gradient = self.cells, np.zeros(self.shape, self.dtype)
+        squares, log_loss = slopes(
+            self._blocks,
+            cells.x_start,
+            cells.x_column,
+            cells.x_value,
+            weight,
+            cells.y_start,
+            cells.y_column,
+            cells.y_value,
+            np.ascontiguousarray(T, self.dtype),
+            gradient,
+        )
+        return float(self.feature_weight * squares + log_loss), gradient
 
     def loss(self, T: FloatArray) -> tuple[float, FloatArray]:
-        """Value and a subgradient of everything but λ1‖M‖_*: the paper's f + λ2 h."""
-        value, gradient = self.smooth(T)
-        if self.residual_penalty > 0:
-            norm, subgradient = self.residual_norm(T)
-            value += self.residual_penalty * norm
-            gradient[:, : self.observed.n_features] += self.dtype.type(self.residual_penalty) * subgradient
-        return value, gradient
+        """Value and a subgradient of everything but λ1‖M‖_*: the paper's f + λ2 h.
+
+        Notes
+        -----
+        The subgradient of h = ‖P_ΩX(X̂ − X)‖_* is P_ΩX(U_h V_hᵀ), with U_h Σ_h V_hᵀ the SVD of the residual.
+        """
+        if self.residual_penalty == 0:
+            return self.smooth(T)
+        value, gradient = self._slopes(T, 1.0)
+        factor, norm = polar(gradient[:, : self.observed.n_features])
+        cells = self.cells
+        blend(
+            self._blocks,
+            cells.x_start,
+            cells.x_column,
+            2 * self.feature_weight,
+            self.residual_penalty,
+            factor,
+            gradient,
+        )
+        return value + self.residual_penalty * norm, gradient
 
     def value(self, M: LowRank | FloatArray, offsets: FloatArray | None = None) -> float:
         """F at M, with these offsets or the objective's own."""

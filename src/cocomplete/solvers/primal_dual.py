@@ -144,7 +144,7 @@ class _State:
         aim = self.T - self.U
         if objective.free_offsets:
             self.offsets = aim.mean(axis=0)
-        self.M = shrink(aim - self.offsets, objective.rank_penalty / self.rho)
+        self.M = shrink(aim - self.offsets, objective.rank_penalty / self.rho).low_rank()
         model = self.M.dense() + self.offsets
         residual = objective.residual(self.T)
         if two_norms:

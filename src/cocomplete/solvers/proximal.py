@@ -17,7 +17,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
-from cocomplete.spectral import LowRank, shrink
+from cocomplete.spectral import LowRank, Shrunken, shrink
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 """Value and gradient of f at T = M + 1oᵀ, an n × m matrix."""
@@ -92,7 +92,8 @@ def solve_proximal(
     """
     started = perf_counter()
     L, t = recipe.curvature, 1.0
-    low_rank, M, o = start, start.dense(), offsets
+    shrunken: Shrunken | None = None
+    M, o = start.dense(), offsets
     V, V_o = M.copy(), o
     if recipe.constrain is not None:
         recipe.constrain(V)
@@ -102,26 +103,29 @@ def solve_proximal(
     for iteration in range(1, recipe.max_iter + 1):
         at_V, gradient = loss(V + V_o)
         while True:
-            low_rank = shrink(V - gradient / M.dtype.type(L), penalty / L)
-            M_new = low_rank.dense()
+            aim = gradient * M.dtype.type(-1 / L)
+            aim += V
+            shrunken = shrink(aim, penalty / L)
+            M_new = shrunken.dense()
             if recipe.constrain is not None:
                 recipe.constrain(M_new)
             o_new = V_o - steps * gradient.sum(axis=0)
             value, _ = loss(M_new + o_new)
+            if not recipe.backtrack:
+                break
             move = M_new - V
-            square = float(np.vdot(move, move))
-            if not recipe.backtrack or value <= at_V + float(np.vdot(gradient, move)) + L / 2 * square:
+            if value <= at_V + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move)):
                 break
             L *= 2
-        total, before = value + penalty * low_rank.trace_norm, total
+        total, before = value + penalty * shrunken.trace_norm, total
         record: Record = {
             "iteration": iteration,
             "objective": total,
             "seconds": perf_counter() - started,
-            "rank": low_rank.rank,
+            "rank": shrunken.rank,
         }
         if monitor is not None:
-            record |= monitor(low_rank, o_new)
+            record |= monitor(shrunken.low_rank(), o_new)
         history.append(record)
         if progress is not None:
             progress(record)
@@ -132,12 +136,16 @@ def solve_proximal(
             break
         momentum = 0.0
         if recipe.accelerate:
-            if recipe.restart and float(np.vdot(move, change)) < 0:
+            if recipe.restart and float(np.vdot(M_new - V, change)) < 0:
                 t = 1.0
             t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
             momentum, t = (t - 1) / t_new, t_new
-        V, V_o = M + M.dtype.type(momentum) * change, o + M.dtype.type(momentum) * o_change
-    return Solution(low_rank, o, total, float("nan"), len(history), converged=converged, history=history)
+        V = change
+        V *= M.dtype.type(momentum)
+        V += M
+        V_o = o + M.dtype.type(momentum) * o_change
+    reached = start if shrunken is None else shrunken.low_rank()
+    return Solution(reached, o, total, float("nan"), len(history), converged=converged, history=history)
 
 
 def solve_continuation(

@@ -11,7 +11,7 @@ import numpy as np
 
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
-from cocomplete.spectral import LowRank, shrink
+from cocomplete.spectral import LowRank, Shrunken, shrink
 
 
 def solve_subgradient(
@@ -53,12 +53,12 @@ def solve_subgradient(
     only so do its published figures come out.
     """
     started = perf_counter()
-    M = LowRank.zero(objective.shape, objective.dtype)
     dense = np.zeros(objective.shape, objective.dtype)
     value, gradient = objective.loss(dense + objective.offsets)
     history: list[Record] = []
     eta = step
-    reached, interrupted = M, False
+    reached: Shrunken | None = None
+    interrupted = False
     try:
         for iteration in range(1, max_iter + 1):
             gradient *= objective.dtype.type(-eta)
@@ -74,7 +74,7 @@ def solve_subgradient(
                 "step": eta,
             }
             if monitor is not None:
-                record |= monitor(M, objective.offsets)
+                record |= monitor(M.low_rank(), objective.offsets)
             history.append(record)
             reached = M
             if progress is not None:
@@ -86,7 +86,7 @@ def solve_subgradient(
         interrupted = True
     total = history[-1]["objective"] if history else value
     return Solution(
-        reached,
+        LowRank.zero(objective.shape, objective.dtype) if reached is None else reached.low_rank(),
         objective.offsets,
         total,
         float("nan"),
