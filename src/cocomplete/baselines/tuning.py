@@ -26,8 +26,11 @@ HIDDEN_SHARE = 0.1
 PATIENCE = 3
 """So many candidates in a row without a better score end a path."""
 
-PATH_LENGTH, PATH_END = 24, 1e-4
-"""Values of λ1 on a path, and the smallest as a share of the largest."""
+PATH_LENGTH, PATH_END = 14, 2.0**-13
+"""Values of λ1 on a path, and the smallest as a share of the largest: each is half of the one before."""
+
+NEGLIGIBLE = 1e-6
+"""Below this share of its largest value an error has nothing left to gain."""
 
 PATH_GAP = 1e-2
 """Relative duality gap along a path: errors on hidden cells no longer move below it."""
@@ -79,7 +82,7 @@ def follow(
     score: Callable[[Answer], dict[str, float]],
     watched: Sequence[str] = (FEATURES, LABELS),
 ) -> list[Record]:
-    """Score candidates in turn, until no score that is watched has become better for a while.
+    """Score candidates in turn, until no score that is watched has become much better for a while.
 
     Parameters
     ----------
@@ -99,11 +102,16 @@ def follow(
     for setting, answer in candidates:
         errors = score(answer)
         records.append(setting | errors)
-        names = [name for name in watched if name in errors]
-        since = (len(records) - 1 - records.index(best(records, name)) for name in names)
-        if min(since, default=0) >= PATIENCE:
+        if min((_since_better(records, name) for name in watched if name in errors), default=0) >= PATIENCE:
             break
     return records
+
+
+def _since_better(records: list[Record], score: str) -> int:
+    """Count the candidates after the first whose error is the smallest, or as good as none."""
+    errors = [float(record[score]) for record in records]
+    enough = max(min(errors), NEGLIGIBLE * max(errors))
+    return len(errors) - 1 - next(k for k, error in enumerate(errors) if error <= enough)
 
 
 def best(records: list[Record], score: str) -> Record:

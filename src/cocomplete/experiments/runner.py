@@ -1,0 +1,245 @@
+"""Trials, one record each, kept in a file that survives being interrupted."""
+
+import json
+import os
+import resource
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+
+from cocomplete.exceptions import InputError
+
+Figures = dict[str, Any]
+"""What a trial measures: numbers, or lists of numbers for curves."""
+
+LIBRARIES = ("cocomplete", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One method on one table.
+
+    Attributes
+    ----------
+    experiment : str
+        Which experiment it belongs to.
+    setting : mapping of str to number
+        What the table is made with, and what the method was given beyond its name.
+    method : str
+    seed : int
+        Makes the table, and whatever else is drawn.
+    effort : float
+        About how long it takes, in any unit that all trials of a run share.
+    """
+
+    experiment: str
+    setting: Mapping[str, Any]
+    method: str
+    seed: int
+    effort: float = field(default=1.0, compare=False)
+
+    @property
+    def key(self) -> str:
+        """What makes it the same trial as another."""
+        return _key(self.experiment, self.setting, self.method, self.seed)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is kept of a trial.
+
+    Attributes
+    ----------
+    experiment, setting, method, seed
+        Of the trial.
+    figures : dict
+        What it measured.
+    seconds : float
+        How long it took, its table included.
+    svd_seconds : float or None
+        How long one LAPACK SVD of a table of this size took in the same process: the unit of cost.
+    memory : float
+        Most memory its process had held by then, in MiB.
+    warnings : list of str
+        What the method complained about.
+    versions : dict
+        Of the libraries at work.
+    """
+
+    experiment: str
+    setting: dict[str, Any]
+    method: str
+    seed: int
+    figures: Figures
+    seconds: float
+    svd_seconds: float | None
+    memory: float
+    warnings: list[str]
+    versions: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        """The trial's."""
+        return _key(self.experiment, self.setting, self.method, self.seed)
+
+
+class Results:
+    """A file of records, one JSON object per line, only ever appended to.
+
+    Parameters
+    ----------
+    path : Path
+        Need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[Record]:
+        """Give every record; a last line that was cut off while being written does not count."""
+        if not self.path.exists():
+            return []
+        records: dict[str, Record] = {}
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        # What follows the last newline is empty, or was being written when the writer was stopped.
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                record = Record(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                msg = f"{self.path}, line {number}, is not a trial's record ({error}); remove the line"
+                raise InputError(msg) from error
+            records[record.key] = record
+        return list(records.values())
+
+    def append(self, record: Record) -> None:
+        """Add a record; when this returns it is on the disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(asdict(record), sort_keys=True) + "\n"
+        with self.path.open("a+b") as file:
+            file.seek(0, os.SEEK_END)
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    _cut_unfinished_line(file)
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def run(
+    trials: Sequence[Trial],
+    work: Callable[[Trial], Figures],
+    results: Results,
+    *,
+    jobs: int = 1,
+    done: Callable[[Trial], None] | None = None,
+) -> None:
+    """Work through the trials that have no record yet.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        In the order in which they start.
+    work : callable
+        Gives a trial's figures; importable, so that other processes find it.
+    results : Results
+        Where records are kept, each as soon as it is there.
+    jobs : int, default=1
+        Processes; each gets its share of the cores for BLAS and compiled loops, so that none wait for
+        another's threads.
+    done : callable, optional
+        Called with every trial whose record is kept.
+    """
+    for record, trial in _measure_all(list(pending(trials, results)), work, jobs):
+        results.append(record)
+        if done is not None:
+            done(trial)
+
+
+def pending(trials: Iterable[Trial], results: Results) -> Iterator[Trial]:
+    """Give the trials that have no record yet."""
+    known = {record.key for record in results.read()}
+    return (trial for trial in trials if trial.key not in known)
+
+
+def _measure_all(
+    trials: list[Trial], work: Callable[[Trial], Figures], jobs: int
+) -> Iterator[tuple[Record, Trial]]:
+    if jobs == 1 or len(trials) == 1:
+        yield from (_measure(trial, work) for trial in trials)
+        return
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=threads):
+        # One trial at a time to each process: they last from a second to minutes.
+        parallel = Parallel(return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
+        yield from parallel(delayed(_measure)(trial, work) for trial in trials)
+
+
+def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Trial]:
+    setting = dict(trial.setting)
+    sizes = [setting.get(name) for name in ("n", "d", "l")]
+    unit = None if None in sizes else svd_seconds(sizes[0], sizes[1] + sizes[2])
+    started = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figures = work(trial)
+    seconds = perf_counter() - started
+    record = Record(
+        trial.experiment,
+        setting,
+        trial.method,
+        trial.seed,
+        figures,
+        round(seconds, 3),
+        None if unit is None else round(unit, 4),
+        round(_peak_memory(), 1),
+        sorted({str(warning.message) for warning in caught}),
+        _versions(),
+    )
+    return record, trial
+
+
+@cache
+def svd_seconds(n: int, m: int) -> float:
+    """Time one full LAPACK SVD of an n × m matrix, the best of two."""
+    matrix = np.random.default_rng(0).normal(size=(n, m))
+    times = []
+    for _ in range(2):
+        started = perf_counter()
+        np.linalg.svd(matrix, full_matrices=False)
+        times.append(perf_counter() - started)
+    return min(times)
+
+
+def _peak_memory() -> float:
+    """Most memory this process has held, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS counts bytes, everyone else KiB.
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+@cache
+def _versions() -> dict[str, str]:
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    return {"python": python} | {name: version(name) for name in LIBRARIES}
+
+
+def _key(experiment: str, setting: Mapping[str, Any], method: str, seed: int) -> str:
+    return json.dumps([experiment, dict(setting), method, seed], sort_keys=True)
+
+
+def _cut_unfinished_line(file: Any) -> None:
+    """Drop what follows the last newline."""
+    file.seek(0)
+    whole = file.read()
+    file.truncate(whole.rfind(b"\n") + 1)
+    file.seek(0, os.SEEK_END)

@@ -1,0 +1,199 @@
+"""Table 1: features and labels recovered on the paper's synthetic data."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Bunch
+
+from cocomplete.baselines import GoldbergMC, Maxide, Mc
+from cocomplete.completer import CoCompleter
+from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.exceptions import InputError
+from cocomplete.experiments.published import SETTINGS_1
+from cocomplete.experiments.runner import Figures, Trial
+from cocomplete.metrics import hamming_error, relative_error
+
+NAME = "table1"
+
+ITERATIONS = 300
+"""T of Algorithm 1, which the paper does not print."""
+
+WEAK_PENALTY = 100.0
+"""C of the logistic regression on the true row space, whose columns have unit mean square."""
+
+
+class Setting(NamedTuple):
+    """One row of the table: the paper's n, d, l, r and ω."""
+
+    n: int
+    d: int
+    l: int  # noqa: E741 - the paper's symbol
+    r: int
+    observed: float
+
+
+PUBLISHED = tuple(Setting(*sizes) for sizes in SETTINGS_1)
+"""The ten rows the paper prints, numbered from 1."""
+
+ALL = PUBLISHED + tuple(
+    setting
+    for sizes in product((1000, 5000, 10000), (500, 800), (100, 300), (10, 20), (0.2, 0.3, 0.4))
+    if (setting := Setting(*sizes)) not in PUBLISHED
+)
+"""All 72 settings: the printed ones first, then the others in the order of their sizes."""
+
+Fit = Callable[[Bunch, int, int], Figures]
+"""Gives a method's figures on a table, with a seed and Algorithm 1's iterations."""
+
+
+def _completer(make: Callable[[int, int], Any]) -> Fit:
+    def figures(data: Bunch, seed: int, iterations: int) -> Figures:
+        model = make(seed, iterations).fit(data.X, data.Y)
+        fitted = model.reconstruct()
+        return recovery(data, fitted.X, fitted.Z) | how_it_went(model)
+
+    return figures
+
+
+def _exact(residual_penalty: float, *, polish: bool = False) -> Fit:
+    return _completer(lambda *_: exact_coco(residual_penalty, polish=polish))
+
+
+def _algorithm_1(residual_penalty: float) -> Fit:
+    return _completer(lambda _, iterations: CoCompleter.from_paper(residual_penalty, max_iter=iterations))
+
+
+def exact_coco(residual_penalty: float, **params: Any) -> CoCompleter:
+    """Give COCO with the paper's weights, solved to a duality gap of 0.001."""
+    settings = {"solver": "factored", "solver_options": None, "max_iter": 100, "tol": 1e-3} | params
+    return CoCompleter.from_paper(residual_penalty, **settings)
+
+
+def _true_scores(data: Bunch, seed: int, iterations: int) -> Figures:
+    """Label errors if Z were known: what the noise of the labels leaves."""
+    return label_errors(data, data.Z_true)
+
+
+def _true_rows(data: Bunch, seed: int, iterations: int) -> Figures:
+    """Label errors if the row space were known, and only each label's weights had to be learnt."""
+    M = np.hstack((data.X_true, data.Z_true))
+    # The Gram matrix is enough: the rank is known and nothing small is asked of it.
+    _, vectors = np.linalg.eigh(M.T @ M)
+    rank = int(np.linalg.matrix_rank(M[: M.shape[1]]))
+    rows = M @ vectors[:, -rank:]
+    rows /= np.sqrt(np.mean(rows**2, axis=0))
+    Z = np.empty_like(data.Z_true)
+    for j, known in enumerate(~np.isnan(data.Y.T)):
+        y = data.Y[known, j]
+        if y.min() == y.max():
+            Z[:, j] = 2 * y[0] - 1
+            continue
+        regression = LogisticRegression(C=WEAK_PENALTY, fit_intercept=False, max_iter=1000)
+        Z[:, j] = regression.fit(rows[known], y).decision_function(rows)
+    return label_errors(data, Z)
+
+
+METHODS: dict[str, tuple[Fit, float]] = {
+    "COCO-1": (_algorithm_1(1.0), 130.0),
+    "COCO-0": (_algorithm_1(0.0), 80.0),
+    "Maxide": (_completer(lambda *_: Maxide()), 55.0),
+    "Mc": (_completer(lambda *_: Mc()), 45.0),
+    "COCO-1 exact": (_exact(1.0), 12.0),
+    "COCO-0 exact": (_exact(0.0), 12.0),
+    "COCO-1 exact, polished": (_exact(1.0, polish=True), 14.0),
+    "Maxide tuned": (_completer(lambda seed, _: Maxide(preset="tuned", random_state=seed)), 35.0),
+    "Mc tuned": (_completer(lambda seed, _: Mc(preset="tuned", random_state=seed)), 140.0),
+    "MC-b tuned": (
+        _completer(lambda seed, _: GoldbergMC(preset="tuned", variant="mc-b", random_state=seed)),
+        250.0,
+    ),
+    "true row space": (_true_rows, 5.0),
+    "true Z": (_true_scores, 1.0),
+}
+"""Every method, with about what it costs in SVDs of the table."""
+
+ALGORITHM_1 = ("COCO-1", "COCO-0")
+"""Methods that depend on the number of iterations."""
+
+
+def recovery(data: Bunch, X: Any, Z: Any) -> Figures:
+    """Errors as the paper has them, over all cells, and over hidden cells alone."""
+    shown = ~np.isnan(data.X)
+    return {
+        "X": float(relative_error(data.X_true, X)),
+        "X hidden": float(relative_error(data.X_true, X, observed=shown)),
+        **label_errors(data, Z),
+    }
+
+
+def label_errors(data: Bunch, Z: Any) -> Figures:
+    """Share of wrong labels over all cells and over hidden ones, where a score above 0 means 1."""
+    labels = Z > 0
+    return {
+        "Y": float(hamming_error(data.Y_true, labels)),
+        "Y hidden": float(hamming_error(data.Y_true, labels, observed=~np.isnan(data.Y))),
+    }
+
+
+def how_it_went(model: Any) -> Figures:
+    """Give iterations, duality gap, objective and rank, as far as a model has them."""
+    named = {"iterations": "n_iter_", "gap": "duality_gap_", "objective": "objective_", "rank": "rank_"}
+    found = {name: getattr(model, attribute, None) for name, attribute in named.items()}
+    return {name: float(value) for name, value in found.items() if value is not None and np.isfinite(value)}
+
+
+def work(trial: Trial) -> Figures:
+    """Make the trial's table and run its method on it."""
+    setting = {name: trial.setting[name] for name in Setting._fields}
+    data = make_low_rank_multilabel(*setting.values(), random_state=trial.seed)
+    figures, _ = METHODS[trial.method]
+    return figures(data, trial.seed, int(trial.setting.get("iterations", ITERATIONS)))
+
+
+def trials(
+    rows: Iterable[Setting] = PUBLISHED,
+    methods: Sequence[str] = tuple(METHODS),
+    count: int = 5,
+    iterations: int = ITERATIONS,
+) -> list[Trial]:
+    """Give the trials of these rows: first seed first, within a seed the longest first."""
+    found = []
+    for setting, method, seed in product(rows, methods, range(count)):
+        given: dict[str, Any] = setting._asdict()
+        if method in ALGORITHM_1:
+            given["iterations"] = iterations
+        cells = setting.n * (setting.d + setting.l)
+        found.append(Trial(NAME, given, method, seed, METHODS[method][1] * cells))
+    return sorted(found, key=lambda trial: (trial.seed, -trial.effort))
+
+
+def parse_rows(text: str) -> list[Setting]:
+    """Read ``published``, ``all`` or row numbers such as ``1,2,9``."""
+    named = {"published": PUBLISHED, "all": ALL}
+    if text in named:
+        return list(named[text])
+    rows = []
+    for part in text.split(","):
+        if not part.strip().isdigit() or not 1 <= int(part) <= len(ALL):
+            msg = f"--rows takes published, all or numbers from 1 to {len(ALL)} with commas, got {part!r}"
+            raise InputError(msg)
+        rows.append(ALL[int(part) - 1])
+    return list(dict.fromkeys(rows))
+
+
+def parse_methods(text: str, known: Iterable[str]) -> list[str]:
+    """Read method names with commas, or ``all``; capitals do not matter."""
+    names = {name.lower().replace(", ", "-").replace(" ", "-"): name for name in known}
+    if text == "all":
+        return list(names.values())
+    chosen = []
+    for part in text.lower().split(","):
+        slug = part.strip().replace(" ", "-")
+        if slug not in names:
+            msg = f"--methods has {part!r}; known are {', '.join(names)} and all"
+            raise InputError(msg)
+        chosen.append(names[slug])
+    return list(dict.fromkeys(chosen))
