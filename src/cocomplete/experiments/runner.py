@@ -186,8 +186,7 @@ def _measure_all(
 
 def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Trial]:
     setting = dict(trial.setting)
-    sizes = [setting.get(name) for name in ("n", "d", "l")]
-    unit = None if None in sizes else svd_seconds(sizes[0], sizes[1] + sizes[2])
+    unit = svd_seconds(setting["n"], setting["d"] + setting["l"]) if "n" in setting else None
     started = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

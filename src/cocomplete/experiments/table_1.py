@@ -147,8 +147,8 @@ def how_it_went(model: Any) -> Figures:
 
 def work(trial: Trial) -> Figures:
     """Make the trial's table and run its method on it."""
-    setting = {name: trial.setting[name] for name in Setting._fields}
-    data = make_low_rank_multilabel(*setting.values(), random_state=trial.seed)
+    n, d, l, r, observed = (trial.setting[name] for name in Setting._fields)  # noqa: E741
+    data = make_low_rank_multilabel(n, d, l, r, observed, random_state=trial.seed)
     figures, _ = METHODS[trial.method]
     return figures(data, trial.seed, int(trial.setting.get("iterations", ITERATIONS)))
 
