@@ -349,15 +349,24 @@ def test_hidden_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table):
 def test_a_path_ends_when_every_watched_score_has_turned():
     scores = [5, 4, 3, 4, 5, 6, 1, 0]
     candidates = [({"penalty": k}, score) for k, score in enumerate(scores)]
-    records = follow(
+    records, answers = follow(
         iter(candidates), lambda score: {"feature_error": score, "label_error": -score}, ["feature_error"]
     )
+    assert answers == {"feature_error": 3, "label_error": 6}
     assert [record["penalty"] for record in records] == [0, 1, 2, 3, 4, 5]
     assert best(records, "feature_error")["penalty"] == 2
     assert choose(records) == (records[2], records[5])
-    flat = follow(iter(candidates), lambda _: {"label_error": 1.0})
+    flat = follow(iter(candidates), lambda _: {"label_error": 1.0}).records
     assert len(flat) == 4
     assert choose(flat) == (flat[0], flat[0])
-    nothing = follow(iter(candidates), lambda _: {})
+    nothing = follow(iter(candidates), lambda _: {}).records
     assert len(nothing) == 8
     assert choose(nothing) == (nothing[0], nothing[0])
+
+
+def test_a_path_ends_when_what_is_left_of_every_error_is_negligible():
+    errors = [1.0, 1e-3, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]
+    candidates = [({"penalty": k}, error) for k, error in enumerate(errors)]
+    records, answers = follow(iter(candidates), lambda error: {"feature_error": error})
+    assert len(records) == 6
+    assert answers == {"feature_error": 1e-9}

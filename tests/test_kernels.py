@@ -78,6 +78,8 @@ def test_slopes_and_blend(seed, dtype):
     factor = rng.normal(size=(len(U), cells.n_features)).astype(dtype)
     blended = both("blend", lambda: [gradient.copy()], bounds, *x, 0.3, 1.7, factor)
     assert_same(blended, rtol)
+    pattern = (*x, *y[:2])
+    assert_same(both("descend", lambda: [T.copy()], bounds, *pattern, 0.4, gradient), rtol)
 
 
 def cells_as_table(cells):

@@ -249,7 +249,7 @@ class GoldbergMC(TransductiveCompleter):
             # Only the rest is left to choose: the way down to μ does not compete.
             models = deque(models, maxlen=1)
         candidates = (({"rank_penalty": penalty / unit, **setting}, model) for penalty, model in models)
-        return follow(candidates, score, watched)
+        return follow(candidates, score, watched).records
 
     def _refit(self, observed: Observations, setting: Record) -> tuple[Standardization, Solution, FloatArray]:
         units, objective = self._standardized(observed, setting)

@@ -262,7 +262,7 @@ class Maxide(TransductiveCompleter):
             def score(Z: Solution) -> dict[str, float]:
                 return {LABELS: brier(observed.Y, (1 + _apply(A, Z, B)) / 2, held.Y_hidden)}
 
-            tried = follow((({"label_penalty": penalty}, Z) for penalty, Z in path), score)
+            tried = follow((({"label_penalty": penalty}, Z) for penalty, Z in path), score).records
             chosen = float(best(tried, LABELS)["label_penalty"])
             penalties = [value for value in penalties if value >= chosen]
         *_, (penalty, Z) = _path(observed.Y, A, B, penalties, recipe)

@@ -114,20 +114,23 @@ def impute_tuned(
         Draws the hidden cells.
     """
     D = _joined if use_labels else _features
-    records = None
+    records, starts = None, None
     if rank_penalty is None:
         held = hold_out(observed, random_state)
         units, objective = _problem(D(held.shown), center=center, scale=scale)
         followed = path(objective, full_path(objective))
         candidates = (({"rank_penalty": penalty}, solution) for penalty, solution in followed)
-        records = follow(candidates, lambda solution: _errors(observed, held, units, solution))
+        records, answers = follow(candidates, lambda solution: _errors(observed, held, units, solution))
         for_features, for_labels = choose(records)
         penalties = (float(for_features["rank_penalty"]), float(for_labels["rank_penalty"]))
+        # The hidden cells change little: what was found without them is next to the answer with them.
+        chosen = ((FEATURES, penalties[0]), (LABELS, penalties[1]))
+        starts = {penalty: answers[score] for score, penalty in chosen if score in answers}
     else:
         penalties = (rank_penalty, rank_penalty)
     units, objective = _problem(D(observed), center=center, scale=scale)
-    answers = refit(objective, penalties, tol=tol, max_iter=max_iter)
-    return Imputed(units, answers[penalties[0]], answers[penalties[1]], penalties, records)
+    fits = refit(objective, penalties, tol=tol, max_iter=max_iter, starts=starts)
+    return Imputed(units, fits[penalties[0]], fits[penalties[1]], penalties, records)
 
 
 def _joined(observed: Observations) -> FloatArray:

@@ -5,9 +5,9 @@ their paths; only how they are chosen and what is done with the answers is their
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -77,11 +77,26 @@ def hold_out(observed: Observations, random_state: Any) -> HeldOut:
     return HeldOut(shown, X_hidden, Y_hidden)
 
 
+class Followed(NamedTuple, Generic[Answer]):
+    """What came of a path.
+
+    Attributes
+    ----------
+    records : list of dict
+        Setting and errors of every candidate that was tried.
+    answers : dict
+        The answer with the smallest error, for every score there is.
+    """
+
+    records: list[Record]
+    answers: dict[str, Answer]
+
+
 def follow(
     candidates: Iterable[tuple[Record, Answer]],
     score: Callable[[Answer], dict[str, float]],
     watched: Sequence[str] = (FEATURES, LABELS),
-) -> list[Record]:
+) -> "Followed[Answer]":
     """Score candidates in turn, until no score that is watched has become much better for a while.
 
     Parameters
@@ -95,16 +110,17 @@ def follow(
 
     Returns
     -------
-    list of dict
-        Setting and errors of every candidate that was tried.
+    Followed
     """
     records: list[Record] = []
+    answers: dict[str, Answer] = {}
     for setting, answer in candidates:
         errors = score(answer)
         records.append(setting | errors)
+        answers |= {name: answer for name in errors if best(records, name) is records[-1]}
         if min((_since_better(records, name) for name in watched if name in errors), default=0) >= PATIENCE:
             break
-    return records
+    return Followed(records, answers)
 
 
 def _since_better(records: list[Record], score: str) -> int:
@@ -142,9 +158,23 @@ def full_path(objective: Objective) -> list[float]:
 
 
 def refit(
-    objective: Objective, penalties: Iterable[float], *, tol: float, max_iter: int
+    objective: Objective,
+    penalties: Iterable[float],
+    *,
+    tol: float,
+    max_iter: int,
+    starts: Mapping[float, Solution] | None = None,
 ) -> dict[float, Solution]:
-    """Solve for the chosen λ1, warm from the path above them, to a duality gap of ``tol``.
+    """Solve for the chosen λ1 to a duality gap of ``tol``.
+
+    Parameters
+    ----------
+    objective : Objective
+    penalties : iterable of float
+    tol, max_iter
+        As for :func:`~cocomplete.solvers.factored.solve_factored`.
+    starts : mapping of float to Solution, optional
+        Answers to nearly the same problem to start from; without one, the way leads down the whole path.
 
     Warns
     -----
@@ -152,13 +182,16 @@ def refit(
         If the gap is not reached.
     """
     chosen = set(penalties)
-    above = [value for value in full_path(objective) if value > min(chosen)]
+    begin = dict(starts or {})
+    if missing := chosen - begin.keys():
+        above = [value for value in full_path(objective) if value > min(missing)]
+        down = solve_path(objective, sorted({*above, *missing}, reverse=True), tol=PATH_GAP)
+        begin |= {at.rank_penalty: solution for at, solution in down}
     answers = {}
-    for at, start in solve_path(objective, sorted({*above, *chosen}, reverse=True), tol=PATH_GAP):
-        if at.rank_penalty not in chosen:
-            continue
-        solution = solve_factored(at, tol=tol, max_iter=max_iter, start=start)
-        answers[at.rank_penalty] = solution
+    for penalty in chosen:
+        at = replace(objective, rank_penalty=penalty)
+        solution = solve_factored(at, tol=tol, max_iter=max_iter, start=begin[penalty])
+        answers[penalty] = solution
         if not solution.converged:
             msg = (
                 f"the duality gap is {solution.duality_gap:.2g} after {solution.n_iter} rounds, above "

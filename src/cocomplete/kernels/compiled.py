@@ -151,6 +151,22 @@ def blend(bounds, x_start, x_column, a, b, F, G):
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
+def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
+    """Replace T by T − η G in every observed cell, in place.
+
+    Parameters
+    ----------
+    G, T (n × m) : dense; T is written
+    """
+    for block in prange(bounds.shape[0] - 1):
+        for i in range(bounds[block], bounds[block + 1]):
+            for q in range(x_start[i], x_start[i + 1]):
+                T[i, x_column[q]] -= eta * G[i, x_column[q]]
+            for q in range(y_start[i], y_start[i + 1]):
+                T[i, y_column[q]] -= eta * G[i, y_column[q]]
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """Hessian of the losses times (dU, dV), the indefinite part from G included.
 

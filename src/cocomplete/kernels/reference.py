@@ -61,6 +61,12 @@ def blend(bounds, x_start, x_column, a, b, F, G):
     G[x] = a * G[x] + b * F[x]
 
 
+def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
+    """See :func:`cocomplete.kernels.compiled.descend`."""
+    for cells in ((_rows(x_start), x_column), (_rows(y_start), y_column)):
+        T[cells] -= eta * G[cells]
+
+
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """See :func:`cocomplete.kernels.compiled.curvature_product`."""
     shape = (len(U), len(V))

@@ -17,7 +17,7 @@ from scipy.special import logit
 
 from cocomplete.arrays import FloatArray
 from cocomplete.frozen import FieldsAlone
-from cocomplete.kernels import blend, slopes
+from cocomplete.kernels import blend, descend, slopes
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.spectral import LowRank, polar, spectral_norm, trace_norm
@@ -104,13 +104,15 @@ class Objective(FieldsAlone):
         """P_ΩX(X̂ − X), shape (n_samples, n_features), zero off Ω_X."""
         return np.where(self.observed.X_known, T[:, : self.observed.n_features] - self.observed.X, 0)
 
-    def smooth(self, T: FloatArray) -> tuple[float, FloatArray]:
+    def smooth(self, T: FloatArray, out: FloatArray | None = None) -> tuple[float, FloatArray]:
         """Value and gradient of the differentiable part, the paper's f.
 
         Parameters
         ----------
         T : ndarray of shape (n_samples, n_features + n_labels)
             The model's value in every cell, M + 1oᵀ.
+        out : ndarray of the same shape, optional
+            Where to write the gradient: one that was given out before, or zeros.
 
         Returns
         -------
@@ -118,11 +120,11 @@ class Objective(FieldsAlone):
         gradient : ndarray of shape (n_samples, n_features + n_labels)
             Zero off Ω.
         """
-        return self._slopes(T, 2 * self.feature_weight)
+        return self._slopes(T, 2 * self.feature_weight, out)
 
-    def _slopes(self, T: FloatArray, weight: float) -> tuple[float, FloatArray]:
+    def _slopes(self, T: FloatArray, weight: float, out: FloatArray | None) -> tuple[float, FloatArray]:
         """Do what :meth:`smooth` says, but with ``weight`` times the residual in place of its slope."""
-        cells, gradient = self.cells, np.zeros(self.shape, self.dtype)
+        cells, gradient = self.cells, np.zeros(self.shape, self.dtype) if out is None else out
         squares, log_loss = slopes(
             self._blocks,
             cells.x_start,
@@ -137,16 +139,16 @@ class Objective(FieldsAlone):
         )
         return float(self.feature_weight * squares + log_loss), gradient
 
-    def loss(self, T: FloatArray) -> tuple[float, FloatArray]:
-        """Value and a subgradient of everything but λ1‖M‖_*: the paper's f + λ2 h.
+    def loss(self, T: FloatArray, out: FloatArray | None = None) -> tuple[float, FloatArray]:
+        """Value and a subgradient of everything but λ1‖M‖_*: the paper's f + λ2 h; see :meth:`smooth`.
 
         Notes
         -----
         The subgradient of h = ‖P_ΩX(X̂ − X)‖_* is P_ΩX(U_h V_hᵀ), with U_h Σ_h V_hᵀ the SVD of the residual.
         """
         if self.residual_penalty == 0:
-            return self.smooth(T)
-        value, gradient = self._slopes(T, 1.0)
+            return self.smooth(T, out)
+        value, gradient = self._slopes(T, 1.0, out)
         factor, norm = polar(gradient[:, : self.observed.n_features])
         cells = self.cells
         blend(
@@ -159,6 +161,12 @@ class Objective(FieldsAlone):
             gradient,
         )
         return value + self.residual_penalty * norm, gradient
+
+    def descend(self, T: FloatArray, gradient: FloatArray, step: float) -> None:
+        """Take a step down the gradient, T ← T − η G, in place; only cells of Ω change."""
+        cells = self.cells
+        pattern = (cells.x_start, cells.x_column, cells.y_start, cells.y_column)
+        descend(self._blocks, *pattern, step, gradient, T)
 
     def value(self, M: LowRank | FloatArray, offsets: FloatArray | None = None) -> float:
         """F at M, with these offsets or the objective's own."""

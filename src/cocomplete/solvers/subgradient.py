@@ -54,6 +54,7 @@ def solve_subgradient(
     """
     started = perf_counter()
     dense = np.zeros(objective.shape, objective.dtype)
+    shifted = bool(objective.offsets.any())
     value, gradient = objective.loss(dense + objective.offsets)
     history: list[Record] = []
     eta = step
@@ -61,11 +62,10 @@ def solve_subgradient(
     interrupted = False
     try:
         for iteration in range(1, max_iter + 1):
-            gradient *= objective.dtype.type(-eta)
-            gradient += dense
-            M = shrink(gradient, eta * objective.rank_penalty)
+            objective.descend(dense, gradient, eta)
+            M = shrink(dense, eta * objective.rank_penalty)
             dense = M.dense()
-            value, gradient = objective.loss(dense + objective.offsets)
+            value, gradient = objective.loss(dense + objective.offsets if shifted else dense, out=gradient)
             record: Record = {
                 "iteration": iteration,
                 "objective": value + objective.rank_penalty * M.trace_norm,
