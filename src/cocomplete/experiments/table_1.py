@@ -12,8 +12,9 @@ from cocomplete.baselines import GoldbergMC, Maxide, Mc
 from cocomplete.completer import CoCompleter
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.exceptions import InputError
-from cocomplete.experiments.published import SETTINGS_1
-from cocomplete.experiments.runner import Figures, Trial
+from cocomplete.experiments.published import METHODS_1, SETTINGS_1, TABLE_1
+from cocomplete.experiments.runner import Figures, Record, Trial
+from cocomplete.experiments.tables import Cell, Table, summarize
 from cocomplete.metrics import hamming_error, relative_error
 
 NAME = "table1"
@@ -115,6 +116,9 @@ METHODS: dict[str, tuple[Fit, float]] = {
 }
 """Every method, with about what it costs in SVDs of the table."""
 
+FLOORS = ("true row space", "true Z")
+"""What no method can beat, because it does not know the truth."""
+
 ALGORITHM_1 = ("COCO-1", "COCO-0")
 """Methods that depend on the number of iterations."""
 
@@ -168,6 +172,46 @@ def trials(
         cells = setting.n * (setting.d + setting.l)
         found.append(Trial(NAME, given, method, seed, METHODS[method][1] * cells))
     return sorted(found, key=lambda trial: (trial.seed, -trial.effort))
+
+
+def gather(
+    records: Iterable[Record], figure: str, methods: Iterable[str]
+) -> dict[Setting, dict[str, dict[int, float]]]:
+    """Sort a figure by setting, method and seed; settings in the order of their numbers."""
+    names = tuple(methods)
+    found: dict[Setting, dict[str, dict[int, float]]] = {}
+    for record in records:
+        if record.method in names and figure in record.figures:
+            setting = Setting(*(record.setting[name] for name in Setting._fields))
+            by_method = found.setdefault(setting, {name: {} for name in names})
+            by_method[record.method][record.seed] = float(record.figures[figure])
+    return {setting: found[setting] for setting in ALL if setting in found}
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """Give the paper's own comparison, then what it leaves out, for features and for labels.
+
+    With records of several numbers of iterations, the last ones count.
+    """
+    beyond = tuple(name for name in METHODS if name not in METHODS_1)
+    made = []
+    for figure, what in (("X", "X, relative error"), ("Y", "Y, share of wrong labels")):
+        made.append(_table(records, figure, METHODS_1, f"{what}: the paper's methods (paper's figure)"))
+        made.append(_table(records, figure, (*ALGORITHM_1, *beyond), f"{what}: beyond the paper"))
+    return made
+
+
+def _table(records: Sequence[Record], figure: str, methods: tuple[str, ...], caption: str) -> Table:
+    printed = methods == METHODS_1
+    found = gather(records, figure, methods)
+    shown = [name for name in methods if printed or any(results[name] for results in found.values())]
+    rows: list[tuple[str | Cell, ...]] = []
+    for setting, results in found.items():
+        column = summarize(results, exclude=FLOORS)
+        sizes = (str(setting.n), str(setting.d), str(setting.l), str(setting.r), f"{setting.observed:.0%}")
+        papers = [TABLE_1.get((setting, name, figure)) if printed else None for name in shown]
+        rows.append((*sizes, *map(column.cell, shown, papers)))
+    return Table(caption, ("n", "d", "l", "r", "ω", *shown), tuple(rows))
 
 
 def parse_rows(text: str) -> list[Setting]:

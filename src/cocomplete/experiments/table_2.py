@@ -24,8 +24,10 @@ from cocomplete.baselines import (
 from cocomplete.completer import CoCompleter
 from cocomplete.datasets import load_mulan
 from cocomplete.exceptions import InputError
-from cocomplete.experiments.runner import Figures, Trial
+from cocomplete.experiments.published import METHODS_2, TABLE_2
+from cocomplete.experiments.runner import Figures, Record, Trial
 from cocomplete.experiments.table_1 import exact_coco, how_it_went, recovery
+from cocomplete.experiments.tables import Cell, Table, summarize
 from cocomplete.metrics import hamming_error
 
 NAME = "table2"
@@ -61,6 +63,17 @@ REFERENCES: dict[str, Callable[[], Any]] = {"all zero": AllZero, "label majority
 
 METHODS = (*COMPLETERS, *REFERENCES)
 """Every row of the table."""
+
+FIGURES = {
+    "X": "X",
+    "Y": "Y",
+    "X hidden": "X, hidden cells",
+    "Y hidden": "Y, hidden cells",
+    "LIMO": "LIMO, test",
+    "network": "network, test",
+    "itself": "itself, test",
+}
+"""Columns of the table, and what they are called."""
 
 CLASSIFIERS: dict[str, Callable[[int], Any]] = {
     "LIMO": lambda seed: LIMOClassifier(random_state=seed),
@@ -141,3 +154,37 @@ def trials(methods: Sequence[str] = METHODS, count: int = 20, iterations: int = 
         effort = COMPLETERS[method][1] if method in COMPLETERS else 1.0
         found += [Trial(NAME, given, method, seed, effort) for seed in range(count)]
     return sorted(found, key=lambda trial: (trial.seed, -trial.effort))
+
+
+def gather(records: Sequence[Record], figure: str) -> dict[str, dict[int, float]]:
+    """Sort a figure by method and seed."""
+    found: dict[str, dict[int, float]] = {method: {} for method in METHODS}
+    for record in records:
+        if figure in record.figures:
+            found[record.method][record.seed] = float(record.figures[figure])
+    return found
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """Give the paper's own comparison, then every method."""
+    return [
+        _table(records, METHODS_2, ("X", "Y", "LIMO", "network"), "CAL500: the paper's table (its figure)"),
+        _table(records, METHODS, tuple(FIGURES), "CAL500: beyond the paper"),
+    ]
+
+
+def _table(records: Sequence[Record], methods: Sequence[str], figures: Sequence[str], caption: str) -> Table:
+    # The oracle and classifiers trained on the clean labels know what the others have to recover.
+    unfair = ("Oracle", *REFERENCES)
+    columns = {}
+    for figure in figures:
+        results = gather(records, figure)
+        columns[figure] = summarize({name: results[name] for name in methods}, exclude=unfair)
+    printed = tuple(methods) == METHODS_2
+    rows: list[tuple[str | Cell, ...]] = []
+    for name in methods:
+        if any(name in column.summaries for column in columns.values()):
+            papers = [TABLE_2[name, figure] if printed else None for figure in figures]
+            cells = (columns[figure].cell(name, paper) for figure, paper in zip(figures, papers, strict=True))
+            rows.append((name, *cells))
+    return Table(caption, ("", *(FIGURES[figure] for figure in figures)), tuple(rows))

@@ -126,34 +126,49 @@ def differs(mean: float, printed: Published) -> bool:
     return abs(mean - printed.mean) > FAR * max(printed.std, LEAST_STD)
 
 
-def summarize(results: Mapping[str, Mapping[int, float]], exclude: Iterable[str] = ()) -> dict[str, Summary]:
-    """Compare methods on the seeds that all of them have.
+@dataclass(frozen=True)
+class Column:
+    """Methods compared on the same trials, and those that could not be."""
+
+    summaries: dict[str, Summary]
+    trials: dict[str, int]
+
+    @property
+    def complete(self) -> int:
+        """Number of trials of the methods that have most."""
+        return max(self.trials.values(), default=0)
+
+    def cell(self, method: str, printed: Published | None = None) -> Cell:
+        """Show a method's mean ± std beside what the paper prints; say so if it has fewer trials."""
+        paper = "" if printed is None else str(printed)
+        summary = self.summaries.get(method)
+        if summary is None:
+            return Cell(NOTHING, paper=paper)
+        text = figure(summary.mean, summary.std)
+        if self.trials[method] < self.complete:
+            text += f" [{self.trials[method]} of {self.complete} trials]"
+        return Cell(text, summary.comparable, paper, printed is not None and differs(summary.mean, printed))
+
+
+def summarize(results: Mapping[str, Mapping[int, float]], exclude: Iterable[str] = ()) -> Column:
+    """Compare the methods that have all trials.
 
     Parameters
     ----------
     results : mapping of method to mapping of seed to figure
-        Methods without any figure are left out.
     exclude : iterable of str
-        Methods that are summarised on their own seeds but not compared.
+        Methods that are summarised but not compared.
     """
-    left_out = [name for name in exclude if results.get(name)]
-    compared = {name: figures for name, figures in results.items() if figures and name not in left_out}
-    seeds = sorted(set.intersection(*(set(figures) for figures in compared.values()))) if compared else []
-    if not seeds:
-        return {}
-    trials = {name: [figures[seed] for seed in seeds] for name, figures in compared.items()}
-    trials |= {name: list(results[name].values()) for name in left_out}
-    return compare(trials, exclude=left_out)
-
-
-def cell(summary: Summary | None, printed: Published | None = None) -> Cell:
-    """Show a method's summary beside what the paper prints."""
-    paper = "" if printed is None else str(printed)
-    if summary is None:
-        return Cell(NOTHING, paper=paper)
-    text = figure(summary.mean, summary.std)
-    far = printed is not None and differs(summary.mean, printed)
-    return Cell(text, summary.comparable, paper, far)
+    found = {name: figures for name, figures in results.items() if figures}
+    every_seed = {seed for figures in found.values() for seed in figures}
+    aside = {name for name in found if name in set(exclude) or set(found[name]) != every_seed}
+    trials = {name: len(figures) for name, figures in found.items()}
+    in_order = {name: [figures[seed] for seed in sorted(figures)] for name, figures in found.items()}
+    if aside == set(found):
+        # Nothing can be compared; each still has a mean.
+        alone = {name: compare({name: values})[name] for name, values in in_order.items()}
+        return Column({name: one._replace(comparable=False) for name, one in alone.items()}, trials)
+    return Column(compare(in_order, exclude=aside), trials)
 
 
 def figure(mean: float, std: float) -> str:
