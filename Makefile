@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-baselines clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-baselines reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -35,6 +35,13 @@ bench-real: $(VENV)/.installed-bench
 bench-baselines: $(VENV)/.installed
 	$(BIN)/python benchmarks/baselines.py
 
+# The paper's tables and figures. Hours, but it goes on where it was; the pages alone take seconds.
+reproduction: $(VENV)/.installed-plots
+	$(BIN)/cocomplete reproduce all --out reproduction --jobs 2
+
+reproduction-pages: $(VENV)/.installed-plots
+	$(BIN)/cocomplete reproduce pages --out reproduction
+
 clean:
 	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
@@ -51,4 +58,8 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --editable '.[bench]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-plots: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable '.[plots]'
 	@touch $@ $(VENV)/.installed

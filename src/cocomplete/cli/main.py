@@ -7,6 +7,7 @@ import typer
 
 from cocomplete.cli.complete import complete
 from cocomplete.cli.demo import demo
+from cocomplete.cli.reproduce import app as reproduce
 from cocomplete.exceptions import InputError
 
 INTERRUPTED = 130
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.command()(complete)
 app.command()(demo)
+app.add_typer(reproduce, name="reproduce")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback signature

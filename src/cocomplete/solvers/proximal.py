@@ -20,7 +20,7 @@ from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
 from cocomplete.spectral import LowRank, Shrunken, shrink
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
-"""Value and gradient of f at T = M + 1oᵀ, an n × m matrix."""
+"""Value and gradient of f at T = M + 1oᵀ, n × m. It leaves T alone, and the gradient is the caller's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,20 +97,21 @@ def solve_proximal(
     V, V_o = M.copy(), o
     if recipe.constrain is not None:
         recipe.constrain(V)
-    steps = np.zeros_like(offsets) if recipe.offset_steps is None else recipe.offset_steps
     history: list[Record] = []
     total, converged = np.inf, False
     for iteration in range(1, recipe.max_iter + 1):
-        at_V, gradient = loss(V + V_o)
+        at_V, gradient = loss(_shift(V, V_o))
+        o_new = V_o if recipe.offset_steps is None else V_o - recipe.offset_steps * gradient.sum(axis=0)
         while True:
-            aim = gradient * M.dtype.type(-1 / L)
+            # The gradient is ours: only a step that may have to be taken again needs it once more.
+            aim = gradient.copy() if recipe.backtrack else gradient
+            aim *= M.dtype.type(-1 / L)
             aim += V
             shrunken = shrink(aim, penalty / L)
             M_new = shrunken.dense()
             if recipe.constrain is not None:
                 recipe.constrain(M_new)
-            o_new = V_o - steps * gradient.sum(axis=0)
-            value, _ = loss(M_new + o_new)
+            value, _ = loss(_shift(M_new, o_new))
             if not recipe.backtrack:
                 break
             move = M_new - V
@@ -146,6 +147,11 @@ def solve_proximal(
         V_o = o + M.dtype.type(momentum) * o_change
     reached = start if shrunken is None else shrunken.low_rank()
     return Solution(reached, o, total, float("nan"), len(history), converged=converged, history=history)
+
+
+def _shift(M: FloatArray, offsets: FloatArray) -> FloatArray:
+    """Give M + 1oᵀ; without offsets M itself, for a copy of it would cost as much as a small product."""
+    return M + offsets if offsets.any() else M
 
 
 def solve_continuation(
