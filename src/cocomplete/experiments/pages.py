@@ -1,5 +1,7 @@
 """Tables, figures and a summary page, rebuilt from stored results alone."""
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,8 +40,8 @@ PAGES = {
     table_2.NAME: Page("Table 2, CAL500", table_2.tables, None, verdicts.table_2_verdicts),
     figure_1.NAME: Page("Figure 1, singular values", None, draw_figure_1, verdicts.figure_1_verdicts),
     figure_2.NAME: Page("Figure 2, errors by iteration", None, draw_figure_2, verdicts.figure_2_verdicts),
-    theorem.NAME: Page("Theorem 2, the bound's rate", None, draw_theorem, theorem.verdicts),
-    regime.NAME: Page("λ2 at or above λ1: interpolation", None, draw_regime, regime.verdicts),
+    theorem.NAME: Page("Theorem 2, the bound's rate", None, draw_theorem, verdicts.theorem_verdicts),
+    regime.NAME: Page("λ2 at or above λ1: interpolation", None, draw_regime, verdicts.regime_verdicts),
 }
 """Every experiment, in the order in which the summary speaks of it."""
 
@@ -47,6 +49,12 @@ PAGES = {
 def results(folder: Path, name: str) -> Results:
     """Give the results file of an experiment in a folder."""
     return Results(folder / "results" / f"{name}.jsonl")
+
+
+def digest(records: Sequence[Record]) -> str:
+    """Name a set of records by its content; drawings carry the name of what they were drawn from."""
+    lines = sorted(json.dumps([record.key, record.figures], sort_keys=True) for record in records)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def build(folder: Path) -> dict[str, bytes]:
@@ -78,7 +86,7 @@ def _files(name: str, page: Page, records: Sequence[Record]) -> dict[str, bytes]
         for suffix, text in write_all(page.tables(records), page.title).items():
             files[f"{name}.{suffix}"] = text.encode()
     if page.draw is not None:
-        for suffix, content in render(page.draw(records)).items():
+        for suffix, content in render(page.draw(records), f"records {digest(records)}").items():
             files[f"{name}.{suffix}"] = content
     return files
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from cocomplete.experiments import table_1, table_2
+from cocomplete.experiments import table_1, table_2, theorem
 from cocomplete.experiments.published import METHODS_1, TABLE_1, TABLE_2
 from cocomplete.experiments.runner import Record
 from cocomplete.experiments.tables import differs, figure, summarize
@@ -275,6 +275,45 @@ def figure_2_verdicts(records: Sequence[Record]) -> list[str]:
                 )
             )
     return said
+
+
+def theorem_verdicts(records: Sequence[Record]) -> list[str]:
+    """Say how the left side of Theorem 2 falls, against the bound's rate."""
+    if not records:
+        return []
+    cells, left, rate = (
+        np.array([float(record.figures[name]) for record in records])
+        for name in ("observed cells", "left", "rate")
+    )
+    sizes = records[0].setting
+    shape = ", ".join(f"{name} = {sizes[name]}" for name in "ndlr")
+    said = (
+        f"**Theorem 2** ({shape}, |Ω| from {cells.min():.0f} to {cells.max():.0f}): the left side falls from "
+        f"{left[cells.argmin()]:.3g} to {left[cells.argmax()]:.3g}; on log axes its slope is "
+        f"{theorem.fitted_slope(cells, left):.2f}, the rate's {theorem.fitted_slope(cells, rate):.2f}. "
+    )
+    if theorem.fitted_slope(cells, left) < theorem.fitted_slope(cells, rate):
+        said += "The error falls faster than the bound: it holds in its rate and is not tight."
+    else:
+        said += "The error falls more slowly than the bound over this range."
+    return [said]
+
+
+def regime_verdicts(records: Sequence[Record]) -> list[str]:
+    """Say where observed features are met exactly."""
+    below, from_on = (
+        [record.figures["residual"] for record in records if (record.setting["ratio"] >= 1) == above]
+        for above in (False, True)
+    )
+    if not below or not from_on:
+        return []
+    return [
+        f"**λ2 ≥ λ1 means interpolation**: the residual over observed features is at most "
+        f"{max(from_on):.0e} of "
+        f"their norm from λ2 = λ1 on, up to the solver's accuracy, and up to {max(below):.2g} below. The "
+        f"proof is "
+        "in [docs/interpolation.md](../docs/interpolation.md)."
+    ]
 
 
 def _span(values: Iterable[float]) -> str:

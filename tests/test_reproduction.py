@@ -1,0 +1,74 @@
+"""The pages in ``reproduction/`` are what its stored results say, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from cocomplete.experiments import pages, table_1, table_2
+from cocomplete.experiments.runner import Results
+
+FOLDER = Path(__file__).parents[1] / "reproduction"
+
+
+@pytest.fixture(scope="module")
+def built():
+    return pages.build(FOLDER)
+
+
+def test_pages_match_the_stored_results(built):
+    assert built.keys() == {path.name for path in FOLDER.iterdir() if path.is_file()}
+    for name, content in built.items():
+        stored = (FOLDER / name).read_bytes()
+        if name.endswith((".svg", ".png")):
+            # Bytes of a drawing depend on matplotlib's version; what it was drawn from is written into it.
+            digest = pages.digest(Results(FOLDER / "results" / f"{Path(name).stem}.jsonl").read()).encode()
+            assert digest in content, name
+            assert digest in stored, f"{name} is of other results: run make reproduction-pages"
+        else:
+            assert stored == content, f"{name} is out of date: run make reproduction-pages"
+
+
+def test_the_summary_states_its_verdicts(built):
+    summary = built[pages.README].decode()
+    for said in (
+        "**Table 1 is reproduced.**",
+        "**The objective is better than the algorithm.**",
+        "**Its rows of Maxide and Mc look exchanged in Table 2.**",
+        "**Column means beat the paper's X errors on CAL500**",
+        "**Maxide tuned**",
+        "**Mc tuned**",
+        "**Theorem 2**",
+        "**λ2 ≥ λ1 means interpolation**",
+        "## What the paper leaves open",
+        "## What it took",
+    ):
+        assert said in summary
+
+
+@pytest.mark.parametrize(
+    ("experiment", "trials"),
+    [(table_1, table_1.trials()), (table_2, table_2.trials())],
+    ids=["table1", "table2"],
+)
+def test_the_full_run_is_stored(experiment, trials):
+    kept = {record.key for record in pages.results(FOLDER, experiment.NAME).read()}
+    missing = [trial for trial in trials if trial.key not in kept]
+    assert not missing
+
+
+def test_the_run_kept_its_limits():
+    records = pages.results(FOLDER, table_1.NAME).read()
+    own = [record for record in records if record.method in table_1.ALGORITHM_1]
+    # No more than half of two full SVDs per iteration.
+    costs = [record.seconds / record.figures["iterations"] / record.svd_seconds for record in own]
+    assert sorted(costs)[len(costs) // 2] <= 1
+    assert max(record.memory for record in records) < 6 * 1024
+
+
+def test_pages_of_a_folder_with_a_few_results(tmp_path):
+    results = pages.results(tmp_path, "table1")
+    for record in pages.results(FOLDER, "table1").read()[:6]:
+        results.append(record)
+    written = {path.name for path in pages.write(tmp_path)}
+    assert written == {"README.md", "table1.md", "table1.tex", "table1.html"}
+    assert pages.write(tmp_path) == []
