@@ -35,8 +35,9 @@ STYLE: dict[str, Any] = {
 }
 
 LINES: dict[str, dict[str, Any]] = {
-    "COCO-1": {"color": BLUE, "linestyle": "-"},
-    "COCO-0": {"color": VERMILION, "linestyle": "-"},
+    # Thin, because COCO-1 swings from one iteration to the next.
+    "COCO-1": {"color": BLUE, "linestyle": "-", "linewidth": 0.9},
+    "COCO-0": {"color": VERMILION, "linestyle": "-", "linewidth": 1.3},
     "COCO-1 exact": {"color": BLUE, "linestyle": "--", "marker": "o", "markersize": 3.5},
     "COCO-0 exact": {"color": VERMILION, "linestyle": "--", "marker": "s", "markersize": 3.5},
 }
@@ -97,7 +98,17 @@ def draw_figure_2(records: Iterable[Record]) -> "Figure":
             curves = _one_each(group)
             for (error, abscissa), ax in zip(PANELS_2, row, strict=True):
                 drawn |= _draw_curves(ax, curves, error, abscissa)
-            row[0].set_ylabel(_setting_title(setting) + "\nX error")
+            row[0].annotate(
+                _setting_title(setting),
+                (0, 0.5),
+                (-52, 0),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                rotation=90,
+                ha="right",
+                va="center",
+                weight="bold",
+            )
         names = [name for name in LINES if name in drawn]
         figure.legend(
             [drawn[name] for name in names],

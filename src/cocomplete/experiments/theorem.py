@@ -36,7 +36,7 @@ MET = 2e-3
 """The constraint counts as met with equality when the trace norm is this close to its bound."""
 
 FIRST, STRIDE = 1e-2, 0.15
-"""λ1 falls from this share of λ_max, by this factor at a time."""
+"""λ1 starts at this share of λ_max and changes by this factor at a time."""
 
 NEGLIGIBLE = 0.01
 """λ1 is not lowered further: a label's slope is of the order of 1."""
@@ -52,7 +52,8 @@ class Found(NamedTuple):
     rank_penalty : float
         λ1, the multiplier of the trace norm's constraint.
     ratio : float
-        ‖M̂‖_* over its bound; below 1 by more than ``MET`` only where λ1 became negligible first.
+        ‖M̂‖_* over its bound. Off 1 by more than ``MET`` where λ1 became negligible first, or where the bound
+        is so small a share of the truth's that F at a gap of ``GAP`` does not settle it.
     """
 
     solution: Solution
@@ -73,38 +74,37 @@ def constrained(objective: Objective, bound: float) -> Found:
     Notes
     -----
     The penalised problem with λ1 > 0 solves the constrained one whose bound is its own trace norm, and that
-    trace norm falls as λ1 grows. So λ1 is lowered until the bound is crossed, then found by false position
+    trace norm falls as λ1 grows. So λ1 is changed until the bound is crossed, then found by false position
     in log λ1; every solve starts from the last. Labels can always use more trace norm (their losses fall
     to 0 only at infinity), so there is a crossing, but where few cells are shown it lies at a λ1 too small
     to solve for. Then the search ends at ``NEGLIGIBLE``, where the losses are by duality at most
-    λ1·(bound − ‖M̂‖_*) above their constrained minimum.
+    λ1·(bound − ‖M̂‖_*) above their constrained minimum, beside the duality gap.
     """
     cells = objective.cells
-    last: Solution | None = None
 
-    def solve(log_penalty: float) -> tuple[Solution, float]:
-        changed = replace(objective, rank_penalty=float(np.exp(log_penalty)))
-        answer = solve_factored(changed, tol=GAP, start=last, cells=cells)
-        return answer, answer.M.trace_norm / bound - 1
+    def solve(rank_penalty: float, start: Solution | None) -> Found:
+        changed = replace(objective, rank_penalty=rank_penalty)
+        answer = solve_factored(changed, tol=GAP, start=start, cells=cells)
+        return Found(answer, rank_penalty, answer.M.trace_norm / bound)
 
-    floor = float(np.log(NEGLIGIBLE))
-    high = low = max(float(np.log(FIRST * objective.rank_penalty_max)), floor)
-    last, excess = solve(low)
-    above = excess
-    while excess < -MET and low > floor:
-        high, above = low, excess
-        low = max(low + float(np.log(STRIDE)), floor)
-        last, excess = solve(low)
-    middle, below = low, excess
-    while abs(excess) > MET and above < 0 < below and high - low > MET:
+    short = long = solve(max(FIRST * objective.rank_penalty_max, NEGLIGIBLE), None)
+    while short.ratio > 1 + MET:
+        long, short = short, solve(short.rank_penalty / STRIDE, short.solution)
+    while long.ratio < 1 - MET and long.rank_penalty > NEGLIGIBLE:
+        short, long = long, solve(max(long.rank_penalty * STRIDE, NEGLIGIBLE), long.solution)
+    found = min((short, long), key=lambda end: abs(end.ratio - 1))
+    missing, excess = 1 - short.ratio, long.ratio - 1
+    # Closer penalties than that would be told apart by the solver's inaccuracy alone.
+    while abs(found.ratio - 1) > MET and excess > 0 and short.rank_penalty > (1 + 1e-6) * long.rank_penalty:
+        weights = np.array([missing, excess]) / (missing + excess)
+        logs = np.log([long.rank_penalty, short.rank_penalty])
+        found = solve(float(np.exp(weights @ logs)), found.solution)
         # The Illinois rule: the end that stays counts half, so that it moves too.
-        middle = (low * above - high * below) / (above - below)
-        last, excess = solve(middle)
-        if excess > 0:
-            low, below, above = middle, excess, above / 2
+        if found.ratio > 1:
+            long, excess, missing = found, found.ratio - 1, missing / 2
         else:
-            high, above, below = middle, excess, below / 2
-    return Found(last, float(np.exp(middle)), excess + 1)
+            short, missing, excess = found, 1 - found.ratio, excess / 2
+    return found
 
 
 def mean_divergence(Z: FloatArray, Z_hat: FloatArray) -> float:
