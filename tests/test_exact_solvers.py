@@ -8,9 +8,10 @@ from scipy import sparse
 
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.metrics import hamming_error
+from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.factored import FactoredRun, solve_factored
 from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.polish import clear_rank, polish
 from cocomplete.solvers.primal_dual import solve_primal_dual
@@ -164,3 +165,16 @@ def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum(
     np.testing.assert_allclose(values, exact[:5], rtol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(dense @ vectors, axis=0), values, rtol=1e-5)
     assert spectrum.trace_norm() == np.inf
+
+
+def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap():
+    data = make_low_rank_multilabel(120, 30, 10, 3, 0.5, random_state=0)
+    objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.01, np.zeros(40))
+    run = FactoredRun(objective, Cells.of(objective.observed), 1e-3, 3, started=0.0)
+    run.solve(None, 30)
+    assert run.function.rho >= run.first_rho
+    slopes = run.function.value(run._first(None))[1]
+    for full, falls in ((True, False), (False, True)):
+        run._set_rho(1.0)
+        run._adapt_rho(1e9, slopes, full=full)
+        assert (run.function.rho < run.first_rho) == falls

@@ -90,7 +90,7 @@ def figure2(
     """Draw errors against iterations and time (Figure 2)."""
     from cocomplete.experiments import figure_2
 
-    _run(figure_2, figure_2.trials(iterations), jobs, out, quiet=quiet)
+    _run(figure_2, figure_2.trials(iterations=iterations), jobs, out, quiet=quiet)
 
 
 @app.command()

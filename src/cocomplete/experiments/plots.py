@@ -6,7 +6,7 @@ The only file that imports matplotlib, and only when something is drawn.
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -263,28 +263,30 @@ def draw_regime(records: Iterable[Record]) -> "Figure":
     return figure
 
 
-def save(figure: "Figure", path: str | Path) -> list[Path]:
-    """Write a figure as SVG and as PNG.
+def render(figure: "Figure", about: str) -> dict[str, bytes]:
+    """Give a figure as ``svg`` and as ``png``.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-    path : str or Path
-        Without its suffix; its folder is made if need be.
+    about : str
+        Written into both files where nobody sees it: what the figure was drawn from.
 
     Returns
     -------
-    list of Path
-        What was written. The SVG of the same figure has the same bytes every time.
+    dict of str to bytes
+        By suffix. The same figure has the same bytes every time, as far as matplotlib is the same.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # The name may have a dot in it, which is not a suffix.
-    svg, png = (path.with_name(f"{path.name}.{suffix}") for suffix in ("svg", "png"))
+    files = {}
     with _style():
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
-        figure.savefig(png, dpi=150, metadata={"Software": None})
-    return [svg, png]
+        for suffix, metadata in (
+            ("svg", {"Date": None, "Creator": None, "Description": about}),
+            ("png", {"Software": None, "Description": about}),
+        ):
+            content = BytesIO()
+            figure.savefig(content, format=suffix, dpi=150, metadata=metadata)
+            files[suffix] = content.getvalue()
+    return files
 
 
 @contextmanager

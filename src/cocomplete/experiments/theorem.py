@@ -143,7 +143,7 @@ def rate(n: int, d: int, l: int, r: int, cells: float) -> float:  # noqa: E741 -
     return float(np.sqrt(r * side / cells * (1 + side * np.log(side) / cells) * (d + l) / l))
 
 
-def fitted_slope(x: Sequence[float], y: Sequence[float]) -> float:
+def fitted_slope(x: Sequence[float] | FloatArray, y: Sequence[float] | FloatArray) -> float:
     """Least-squares slope of log y against log x.
 
     Examples

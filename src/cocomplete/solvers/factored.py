@@ -221,7 +221,7 @@ class FactoredRun:
             if function.interpolates:
                 function.multiplier = slopes.gx
                 if iteration > 1:
-                    self._adapt_rho(value - self.highest, slopes)
+                    self._adapt_rho(value - self.highest, slopes, full=len(s) >= self.max_rank)
             W, grown = self._grow(W, s, slopes, self.spectrum)
             # The spectrum holds on to the slopes.
             self.spectrum = None
@@ -303,11 +303,15 @@ class FactoredRun:
         length = float(np.linalg.norm(cells.x_value)) or 1.0
         self.first_rho = self.function.rho = factor * 600 * self.function.ridge * side / length
 
-    def _adapt_rho(self, gap: float, slopes: Slopes) -> None:
-        """Balance the constraints against the rest: neither should make up all of the gap."""
+    def _adapt_rho(self, gap: float, slopes: Slopes, *, full: bool) -> None:
+        """Balance the constraints against the rest: neither should make up all of the gap.
+
+        At the largest rank allowed (``full``) the gap is the cap's doing and says nothing of the constraints,
+        which must not be let go for it.
+        """
         side = min(self.engine.n, self.engine.cells.n_features)
         share = self.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
-        if share < LOW_SHARE:
+        if share < LOW_SHARE and not full:
             self.function.rho = max(self.function.rho / 3, 1e-3 * self.first_rho)
         elif share > HIGH_SHARE:
             self.function.rho = min(self.function.rho * 3, 1e3 * self.first_rho)
