@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from cocomplete.experiments import figure_1, figure_2, regime, table_1, table_2, theorem, verdicts
 from cocomplete.experiments.plots import draw_figure_1, draw_figure_2, draw_regime, draw_theorem, render
-from cocomplete.experiments.runner import Record, Results
+from cocomplete.experiments.runner import Record, Results, Trial
 from cocomplete.experiments.tables import Table, write_all
 from cocomplete.formats.files import write_atomically
 
@@ -21,6 +21,8 @@ class Page(NamedTuple):
     Attributes
     ----------
     title : str
+    trials : callable
+        Gives the full run.
     tables : callable or None
         Gives tables of records.
     draw : callable or None
@@ -30,18 +32,29 @@ class Page(NamedTuple):
     """
 
     title: str
+    trials: Callable[[], list[Trial]]
     tables: Callable[[Sequence[Record]], list[Table]] | None
     draw: Callable[[Sequence[Record]], Any] | None
     says: Callable[[Sequence[Record]], list[str]]
 
 
 PAGES = {
-    table_1.NAME: Page("Table 1, synthetic data", table_1.tables, None, verdicts.table_1_verdicts),
-    table_2.NAME: Page("Table 2, CAL500", table_2.tables, None, verdicts.table_2_verdicts),
-    figure_1.NAME: Page("Figure 1, singular values", None, draw_figure_1, verdicts.figure_1_verdicts),
-    figure_2.NAME: Page("Figure 2, errors by iteration", None, draw_figure_2, verdicts.figure_2_verdicts),
-    theorem.NAME: Page("Theorem 2, the bound's rate", None, draw_theorem, verdicts.theorem_verdicts),
-    regime.NAME: Page("λ2 at or above λ1: interpolation", None, draw_regime, verdicts.regime_verdicts),
+    table_1.NAME: Page(
+        "Table 1, synthetic data", table_1.trials, table_1.tables, None, verdicts.table_1_verdicts
+    ),
+    table_2.NAME: Page("Table 2, CAL500", table_2.trials, table_2.tables, None, verdicts.table_2_verdicts),
+    figure_1.NAME: Page(
+        "Figure 1, singular values", figure_1.trials, None, draw_figure_1, verdicts.figure_1_verdicts
+    ),
+    figure_2.NAME: Page(
+        "Figure 2, errors by iteration", figure_2.trials, None, draw_figure_2, verdicts.figure_2_verdicts
+    ),
+    theorem.NAME: Page(
+        "Theorem 2, the bound's rate", theorem.trials, None, draw_theorem, verdicts.theorem_verdicts
+    ),
+    regime.NAME: Page(
+        "λ2 at or above λ1: interpolation", regime.trials, None, draw_regime, verdicts.regime_verdicts
+    ),
 }
 """Every experiment, in the order in which the summary speaks of it."""
 
@@ -91,6 +104,15 @@ def _files(name: str, page: Page, records: Sequence[Record]) -> dict[str, bytes]
     return files
 
 
+def _stored(page: Page, records: Sequence[Record]) -> str:
+    """Say how much of the full run there is."""
+    planned = {trial.key for trial in page.trials()}
+    kept = len(planned & {record.key for record in records})
+    if kept == len(planned):
+        return f"All {kept} trials of the full run are stored."
+    return f"{kept} of the full run's {len(planned)} trials are stored so far."
+
+
 def _summary(found: dict[str, list[Record]]) -> str:
     parts = [
         "# The paper, reproduced",
@@ -107,9 +129,8 @@ def _summary(found: dict[str, list[Record]]) -> str:
         if not found[name]:
             continue
         parts.append(f"## {page.title}")
-        said = page.says(found[name])
-        if said:
-            parts.append("\n".join(f"- {sentence}" for sentence in said))
+        said = [*page.says(found[name]), _stored(page, found[name])]
+        parts.append("\n".join(f"- {sentence}" for sentence in said))
         if page.tables is not None:
             parts += [table.markdown().strip() for table in page.tables(found[name])]
             parts.append(f"Also as [LaTeX]({name}.tex) and [HTML]({name}.html).")

@@ -184,7 +184,7 @@ def write_all(tables: Sequence[Table], title: str) -> dict[str, str]:
     page = (
         "<!doctype html>\n"
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n'
-        "<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding:0 1rem}"
+        "<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem}"
         "table{border-collapse:collapse;margin:0 0 2.5rem;font-variant-numeric:tabular-nums}"
         "caption{text-align:left;font-weight:600;margin-bottom:.5rem}"
         "th,td{text-align:left;padding:.3rem .9rem .3rem 0;border-bottom:1px solid #ddd;white-space:nowrap}"
