@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from cocomplete.experiments.table_1 import ALGORITHM_1, ITERATIONS, Setting
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
-from cocomplete.solvers.solution import Record
 from cocomplete.solvers.subgradient import solve_subgradient
 from cocomplete.spectral import LowRank
 
@@ -39,41 +37,6 @@ EFFORT = {"COCO-1": 130.0, "COCO-0": 80.0, "COCO-1 exact": 25.0, "COCO-0 exact":
 
 PANEL = 512
 """Rows multiplied out at a time."""
-
-
-class Curve:
-    """Errors against the truth along a solver's way, and its time without that of measuring them.
-
-    Hand :meth:`monitor` and :meth:`progress` to a solver, right after making the object.
-
-    Parameters
-    ----------
-    data : Bunch
-        With ``X_true`` and ``Y_true``.
-    """
-
-    def __init__(self, data: Bunch) -> None:
-        self.data = data
-        self.measuring = 0.0
-        self.records: list[Record] = []
-        self.started = perf_counter()
-
-    def monitor(self, M: LowRank, offsets: FloatArray) -> dict[str, float]:
-        """Give both errors of an iterate; every one counts, since Algorithm 1 swings from one to the next."""
-        return recovery_errors(self.data, M, offsets)
-
-    def progress(self, record: Record) -> None:
-        """Keep a record, with the solver's own seconds."""
-        self.records.append(record | {"seconds": record["seconds"] - self.measuring})
-        # Since the solver read its clock it has only worked for the monitor: factors, then errors.
-        self.measuring += perf_counter() - (self.started + record["seconds"])
-
-    def figures(self) -> Figures:
-        """Give the curves as lists, one number per iterate, to as many digits as a drawing could show."""
-        figures: Figures = {"iteration": [record["iteration"] for record in self.records]}
-        for name in ("seconds", "X", "Y", "objective"):
-            figures[name] = [float(f"{record[name]:.7g}") for record in self.records]
-        return figures
 
 
 def recovery_errors(data: Bunch, M: LowRank, offsets: FloatArray) -> dict[str, float]:
@@ -127,13 +90,21 @@ def work(trial: Trial) -> Figures:
     data = make_low_rank_multilabel(*setting, random_state=trial.seed)
     objective = paper_objective(data, RESIDUAL_PENALTY[trial.method])
     _load_kernels()
-    curve = Curve(data)
+
+    def monitor(M: LowRank, offsets: FloatArray) -> dict[str, float]:
+        # Every iterate counts, since Algorithm 1 swings from one to the next.
+        return recovery_errors(data, M, offsets)
+
     if trial.method in ALGORITHM_1:
         iterations = int(trial.setting.get("iterations", ITERATIONS))
-        solve_subgradient(objective, max_iter=iterations, monitor=curve.monitor, progress=curve.progress)
+        history = solve_subgradient(objective, max_iter=iterations, monitor=monitor).history
     else:
-        solve_factored(objective, tol=GAP, monitor=curve.monitor, progress=curve.progress)
-    return curve.figures()
+        history = solve_factored(objective, tol=GAP, monitor=monitor).history
+    curves: Figures = {"iteration": [record["iteration"] for record in history]}
+    for name in ("seconds", "X", "Y", "objective"):
+        # As many digits as a drawing could show.
+        curves[name] = [float(f"{record[name]:.7g}") for record in history]
+    return curves
 
 
 def trials(

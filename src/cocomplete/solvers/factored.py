@@ -22,7 +22,7 @@ from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap,
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.solvers.newton import TrustRegion, newton_step
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
+from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
 from cocomplete.solvers.start import spectral_start
 from cocomplete.spectral import LowRank, SparseSpectrum
 
@@ -175,6 +175,8 @@ class FactoredRun:
         history: list[Record] = []
 
         def note(iteration: int, value: float, s: FloatArray, gap: float, W: FloatArray) -> None:
+            seen, lost = watch(monitor, lambda: function.low_rank(W), function.offsets(W))
+            self.started += lost
             record: Record = {
                 "iteration": iteration,
                 "objective": value,
@@ -182,12 +184,10 @@ class FactoredRun:
                 "rank": len(s),
                 "duality_gap": gap,
             }
-            if monitor is not None:
-                record |= monitor(function.low_rank(W), function.offsets(W))
-            history.append(record)
+            history.append(record | seen)
             self.reached = W, s, history
             if progress is not None:
-                progress(record)
+                progress(history[-1])
 
         slopes: Slopes
         gap = np.inf

@@ -20,7 +20,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
+from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
 from cocomplete.spectral import LowRank, shrink, spectral_norm
 
 RELAXATION = 1.6
@@ -69,6 +69,8 @@ def solve_primal_dual(
                 best = (value, state.M, state.offsets)
             highest = max(highest, state.bound(objective, cells))
             gap = relative_gap(best[0], highest)
+            seen, lost = watch(monitor, lambda: state.M, state.offsets)
+            started += lost
             record: Record = {
                 "iteration": iteration,
                 "objective": value,
@@ -76,11 +78,9 @@ def solve_primal_dual(
                 "rank": state.M.rank,
                 "duality_gap": gap,
             }
-            if monitor is not None:
-                record |= monitor(state.M, state.offsets)
-            history.append(record)
+            history.append(record | seen)
             if progress is not None:
-                progress(record)
+                progress(history[-1])
             if gap <= tol:
                 break
             if iteration >= next_change:

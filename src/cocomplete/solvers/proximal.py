@@ -16,7 +16,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
+from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
 from cocomplete.spectral import LowRank, Shrunken, shrink
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -119,17 +119,17 @@ def solve_proximal(
                 break
             L *= 2
         total, before = value + penalty * shrunken.trace_norm, total
+        seen, lost = watch(monitor, shrunken.low_rank, o_new)
+        started += lost
         record: Record = {
             "iteration": iteration,
             "objective": total,
             "seconds": perf_counter() - started,
             "rank": shrunken.rank,
         }
-        if monitor is not None:
-            record |= monitor(shrunken.low_rank(), o_new)
-        history.append(record)
+        history.append(record | seen)
         if progress is not None:
-            progress(record)
+            progress(history[-1])
         change, o_change = M_new - M, o_new - o
         M, o = M_new, o_new
         converged = abs(total - before) < recipe.tol * abs(total)

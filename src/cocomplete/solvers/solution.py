@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from cocomplete.arrays import FloatArray
@@ -11,10 +12,24 @@ Record = dict[str, Any]
 """One iteration: at least ``iteration``, ``objective`` and ``seconds``, plus what the monitor adds."""
 
 Monitor = Callable[[LowRank, FloatArray], dict[str, float]]
-"""Called with M and the offsets; what it returns (errors against a truth) is added to the record."""
+"""Called with M and the offsets; what it returns (errors against a truth) is added to the record.
+
+A solver's clock, ``seconds`` in the record, stands still meanwhile.
+"""
 
 Progress = Callable[[Record], None]
 """Called with every finished record, for people who watch."""
+
+
+def watch(
+    monitor: Monitor | None, factors: Callable[[], LowRank], offsets: FloatArray
+) -> tuple[dict[str, float], float]:
+    """Let a monitor look, if there is one; give what it saw and how long that took."""
+    if monitor is None:
+        return {}, 0.0
+    paused = perf_counter()
+    seen = monitor(factors(), offsets)
+    return seen, perf_counter() - paused
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution
+from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
 from cocomplete.spectral import LowRank, Shrunken, shrink
 
 
@@ -66,6 +66,8 @@ def solve_subgradient(
             M = shrink(dense, eta * objective.rank_penalty)
             dense = M.dense()
             value, gradient = objective.loss(dense + objective.offsets if shifted else dense, out=gradient)
+            seen, lost = watch(monitor, M.low_rank, objective.offsets)
+            started += lost
             record: Record = {
                 "iteration": iteration,
                 "objective": value + objective.rank_penalty * M.trace_norm,
@@ -73,12 +75,10 @@ def solve_subgradient(
                 "rank": M.rank,
                 "step": eta,
             }
-            if monitor is not None:
-                record |= monitor(M.low_rank(), objective.offsets)
-            history.append(record)
+            history.append(record | seen)
             reached = M
             if progress is not None:
-                progress(record)
+                progress(history[-1])
             eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
     except KeyboardInterrupt:
         if not history:
