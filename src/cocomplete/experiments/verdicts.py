@@ -223,8 +223,8 @@ def _exchanged(mean: dict[tuple[str, str], float]) -> str:
     )
     fits = [name for name in columns if ordered(name, exchanged)]
     return (
-        "**Its rows of Maxide and Mc look exchanged in Table 2.** Distance of both methods' means here from the "
-        f"two printed rows: {'; '.join(told)}. Which of the two is larger fits the exchange in "
+        "**Its rows of Maxide and Mc look exchanged in Table 2.** Distance of both methods' means here from "
+        f"the two printed rows: {'; '.join(told)}. Which of the two is larger fits the exchange in "
         f"{' and '.join(fits) or 'no column'}. That is an inference from figures; the paper does not say so."
     )
 
