@@ -346,4 +346,4 @@ def regime_verdicts(records: Sequence[Record]) -> list[str]:
 def _span(values: Iterable[float]) -> str:
     some = list(values)
     low, high = (figure(value, float("nan")) for value in (min(some), max(some)))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else f"{low}–{high}"
