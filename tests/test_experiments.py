@@ -270,6 +270,7 @@ def test_verdicts_count_what_agrees():
     assert "40 of its 80 figures were measured: 0 are within three" in " ".join(
         verdicts.table_1_verdicts(off)
     )
+    assert "**Table 1 is not reproduced.**" in " ".join(verdicts.table_1_verdicts(off))
     assert verdicts.table_1_verdicts([]) == []
 
 

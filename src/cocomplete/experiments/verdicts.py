@@ -17,15 +17,18 @@ Means = dict[tuple[table_1.Setting, str, str], float]
 NEAR = 0.02
 """A figure within this share of the paper's is called near."""
 
+MOSTLY = 0.9
+"""A table of which this share agrees is called reproduced."""
+
 NOTICEABLE = 0.01
 """Two errors that differ by a smaller share are called the same."""
 
 CORES = 2
 
-OPEN_POINTS = """
+OPEN_POINTS = f"""
 - **The shrinkage threshold.** Eq. (4) writes λ1; only η_t·λ1, the proximal step, gives the printed figures.
-- **The number of iterations.** Not printed. Here Algorithm 1 is run for 300 iterations on synthetic data and
-  for 200 on CAL500.
+- **The number of iterations.** Not printed. Here Algorithm 1 is run for {table_1.ITERATIONS} iterations on
+  synthetic data and for {table_2.ITERATIONS} on CAL500.
 - **What Mc minimises.** The paper cites Goldberg et al.'s logistic MC; its figures come out of squared loss
   on [X, Y] with labels 0 and 1, 100 accelerated steps from zero, cut at a half.
 - **Settings of Maxide**: both stages 100 steps with λ = 1, side information is the completed X as it is.
@@ -44,7 +47,7 @@ def table_1_verdicts(records: Sequence[Record]) -> list[str]:
     within = [key for key, mean in known.items() if not differs(mean, TABLE_1[key])]
     near = [key for key, mean in known.items() if abs(mean / TABLE_1[key].mean - 1) <= NEAR]
     said = [
-        f"**Table 1 is reproduced.** {len(known)} of its {len(TABLE_1)} figures were measured: "
+        f"{_headline(len(within) / len(known))} {len(known)} of its {len(TABLE_1)} figures were measured: "
         f"{len(within)} are "
         f"within three of the paper's standard deviations, {len(near)} within {NEAR:.0%} of the printed "
         f"figure. "
@@ -72,6 +75,13 @@ def _means(records: Sequence[Record]) -> Means:
             if name in record.figures:
                 values.setdefault((setting, record.method, name), []).append(float(record.figures[name]))
     return {key: float(np.mean(some)) for key, some in values.items()}
+
+
+def _headline(share: float) -> str:
+    """Say in bold what the share of figures that agree amounts to."""
+    if share >= MOSTLY:
+        return "**Table 1 is reproduced.**"
+    return "**Table 1 is reproduced in part.**" if share >= 0.5 else "**Table 1 is not reproduced.**"
 
 
 def _orders(records: Sequence[Record]) -> list[str]:
@@ -102,7 +112,7 @@ def _exact(records: Sequence[Record], means: Means) -> list[str]:
 
     said = [
         f"**The objective is better than the algorithm.** Solved to a duality gap of 0.001, COCO-1's X error "
-        f"falls from {span('COCO-1', 'X')} to {span(EXACT[0], 'X')}. On labels it does not help: the exact "
+        f"falls from {span('COCO-1', 'X')} to {span(EXACT[0], 'X')}. On labels the exact "
         f"minimum has the lower Y error in {_wins(means, EXACT[0], 'COCO-1', 'Y')} rows "
         f"({span(EXACT[0], 'Y')} against {span('COCO-1', 'Y')}), over hidden cells in "
         f"{_wins(means, EXACT[0], 'COCO-1', 'Y hidden')}."
@@ -171,7 +181,9 @@ def table_2_verdicts(records: Sequence[Record]) -> list[str]:
         said.append(_exchanged(mean))
     if ("column means", "X") in mean:
         text = (
-            f"**Column means beat the paper's X errors on CAL500**: filling every feature with its "
+            f"**Column means "
+            f"{'beat' if mean['column means', 'X'] < TABLE_2['COCO', 'X'].mean else 'do not beat'} "
+            f"the paper's X errors on CAL500**: filling every feature with its "
             f"observed mean gives "
             f"{mean['column means', 'X']:.4f}, where the paper's best figure is "
             f"{TABLE_2['COCO', 'X'].mean:.4f}"
@@ -179,8 +191,10 @@ def table_2_verdicts(records: Sequence[Record]) -> list[str]:
         text += f" and Algorithm 1 gives {mean['COCO', 'X']:.4f} here." if ("COCO", "X") in mean else "."
         said.append(text)
     if ("label majority", "LIMO") in mean and ("Oracle", "LIMO") in mean:
+        oracle = min(mean["Oracle", name] for name in table_2.CLASSIFIERS)
+        better = "better" if oracle < mean["label majority", "LIMO"] else "no better"
         said.append(
-            f"**The oracle is no better than label rates.** Predicting each label's training majority errs "
+            f"**The oracle is {better} than label rates.** Predicting each label's training majority errs "
             f"on "
             f"{mean['label majority', 'LIMO']:.4f} of the test labels; LIMO trained on the clean data on "
             f"{mean['Oracle', 'LIMO']:.4f}, the network on {mean['Oracle', 'network']:.4f}. Test errors on "
@@ -222,8 +236,9 @@ def _exchanged(mean: dict[tuple[str, str], float]) -> str:
         for name in columns
     )
     fits = [name for name in columns if ordered(name, exchanged)]
+    looks = "look exchanged" if apart("Y", exchanged) < apart("Y", printed) else "look as they should"
     return (
-        "**Its rows of Maxide and Mc look exchanged in Table 2.** Distance of both methods' means here from "
+        f"**Its rows of Maxide and Mc {looks} in Table 2.** Distance of both methods' means here from "
         f"the two printed rows: {'; '.join(told)}. Which of the two is larger fits the exchange in "
         f"{' and '.join(fits) or 'no column'}. That is an inference from figures; the paper does not say so."
     )
@@ -253,6 +268,10 @@ def costs(records: Sequence[Record]) -> list[str]:
             "printed COCO-1's needs two."
         )
     if tables:
+        said.append(
+            "The SVD is timed once per process and size: where the load of the machine changed during a run, "
+            "costs in SVDs are rough."
+        )
         said.append(f"The largest process held {max(r.memory for r in tables) / 1024:.1f} GiB.")
     return said
 
