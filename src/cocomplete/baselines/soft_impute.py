@@ -114,7 +114,7 @@ def impute_tuned(
         Draws the hidden cells.
     """
     D = _joined if use_labels else _features
-    records, starts = None, None
+    records, start = None, None
     if rank_penalty is None:
         held = hold_out(observed, random_state)
         units, objective = _problem(D(held.shown), center=center, scale=scale)
@@ -123,13 +123,13 @@ def impute_tuned(
         records, answers = follow(candidates, lambda solution: _errors(observed, held, units, solution))
         for_features, for_labels = choose(records)
         penalties = (float(for_features["rank_penalty"]), float(for_labels["rank_penalty"]))
-        # The hidden cells change little: what was found without them is next to the answer with them.
-        chosen = ((FEATURES, penalties[0]), (LABELS, penalties[1]))
-        starts = {penalty: answers[score] for score, penalty in chosen if score in answers}
+        # The hidden cells change little: what was found without them is near the answer with them.
+        strongest = FEATURES if penalties[0] > penalties[1] else LABELS
+        start = answers.get(strongest)
     else:
         penalties = (rank_penalty, rank_penalty)
     units, objective = _problem(D(observed), center=center, scale=scale)
-    fits = refit(objective, penalties, tol=tol, max_iter=max_iter, starts=starts)
+    fits = refit(objective, penalties, tol=tol, max_iter=max_iter, start=start)
     return Imputed(units, fits[penalties[0]], fits[penalties[1]], penalties, records)
 
 

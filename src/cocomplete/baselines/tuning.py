@@ -5,7 +5,7 @@ their paths; only how they are chosen and what is done with the answers is their
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -163,9 +163,9 @@ def refit(
     *,
     tol: float,
     max_iter: int,
-    starts: Mapping[float, Solution] | None = None,
+    start: Solution | None = None,
 ) -> dict[float, Solution]:
-    """Solve for the chosen λ1 to a duality gap of ``tol``.
+    """Solve for the chosen λ1 to a duality gap of ``tol``, coming down a path.
 
     Parameters
     ----------
@@ -173,8 +173,10 @@ def refit(
     penalties : iterable of float
     tol, max_iter
         As for :func:`~cocomplete.solvers.factored.solve_factored`.
-    starts : mapping of float to Solution, optional
-        Answers to nearly the same problem to start from; without one, the way leads down the whole path.
+    start : Solution, optional
+        Answer to nearly the same problem with the largest of the chosen λ1, to start from; without it, the
+        way leads down the whole path. (A start at the smallest saves nothing: under a weak penalty what was
+        fitted to other cells is far away, and comes back slowly.)
 
     Warns
     -----
@@ -182,11 +184,11 @@ def refit(
         If the gap is not reached.
     """
     chosen = set(penalties)
-    begin = dict(starts or {})
-    if missing := chosen - begin.keys():
-        above = [value for value in full_path(objective) if value > min(missing)]
-        down = solve_path(objective, sorted({*above, *missing}, reverse=True), tol=PATH_GAP)
-        begin |= {at.rank_penalty: solution for at, solution in down}
+    way = [value for value in full_path(objective) if value > min(chosen)]
+    if start is not None:
+        way = [value for value in way if value < max(chosen)]
+    down = solve_path(objective, sorted({*way, *chosen}, reverse=True), tol=PATH_GAP, start=start)
+    begin = {at.rank_penalty: solution for at, solution in down}
     answers = {}
     for penalty in chosen:
         at = replace(objective, rank_penalty=penalty)

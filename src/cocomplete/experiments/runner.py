@@ -66,7 +66,7 @@ class Record:
     seconds : float
         How long it took, its table included.
     svd_seconds : float or None
-        How long one LAPACK SVD of a table of this size took in the same process: the unit of cost.
+        How long one LAPACK SVD of a table of this size took just before: the unit of cost.
     memory : float
         Most memory its process had held by then, in MiB.
     warnings : list of str
@@ -186,6 +186,7 @@ def _measure_all(
 
 def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Trial]:
     setting = dict(trial.setting)
+    # Beside every trial, not once per process: whatever else the machine does slows both alike.
     unit = svd_seconds(setting["n"], setting["d"] + setting["l"]) if "n" in setting else None
     started = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -207,16 +208,12 @@ def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Tr
     return record, trial
 
 
-@cache
 def svd_seconds(n: int, m: int) -> float:
-    """Time one full LAPACK SVD of an n × m matrix, the best of two."""
+    """Time one full LAPACK SVD of an n × m matrix."""
     matrix = np.random.default_rng(0).normal(size=(n, m))
-    times = []
-    for _ in range(2):
-        started = perf_counter()
-        np.linalg.svd(matrix, full_matrices=False)
-        times.append(perf_counter() - started)
-    return min(times)
+    started = perf_counter()
+    np.linalg.svd(matrix, full_matrices=False)
+    return perf_counter() - started
 
 
 def _peak_memory() -> float:

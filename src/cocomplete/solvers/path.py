@@ -24,6 +24,7 @@ def solve_path(
     tol: float = 1e-3,
     max_iter: int = 100,
     max_rank: int | None = None,
+    start: Solution | None = None,
 ) -> Iterator[tuple[Objective, Solution]]:
     """Solve for one λ1 after the other, warm.
 
@@ -35,6 +36,8 @@ def solve_path(
         λ1 values, falling.
     tol, max_iter, max_rank
         As for :func:`cocomplete.solvers.factored.solve_factored`.
+    start : Solution, optional
+        Where the first one starts; without it, from zero.
 
     Yields
     ------
@@ -51,5 +54,6 @@ def solve_path(
             run = FactoredRun(first, cells, tol, max_rank, started=perf_counter(), continues=True)
         else:
             run.lower(penalty, residual_penalty)
-        solution = run.solve(None, max_iter)
+        solution = run.solve(start, max_iter)
+        start = None
         yield run.objective, solution
