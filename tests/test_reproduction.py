@@ -32,7 +32,7 @@ def test_the_summary_states_its_verdicts(built):
     summary = built[pages.README].decode()
     for said in (
         "**Table 1 is reproduced.**",
-        "**The objective is better than the algorithm.**",
+        "**On features the objective is better than the algorithm.**",
         "**Its rows of Maxide and Mc look exchanged in Table 2.**",
         "**Column means beat the paper's X errors on CAL500**",
         "**Maxide tuned**",
