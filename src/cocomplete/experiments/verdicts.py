@@ -115,8 +115,8 @@ def _exact(records: Sequence[Record], means: Means) -> list[str]:
 
     better = all(means[setting, EXACT[0], "X"] < means[setting, "COCO-1", "X"] for setting in both)
     said = [
-        f"**On features the objective is {'better' if better else 'not always better'} than the algorithm.** Solved to a "
-        f"duality gap of 0.001, COCO-1's X error "
+        f"**On features the objective is {'better' if better else 'not always better'} than the algorithm.** "
+        f"Solved to a duality gap of 0.001, COCO-1's X error "
         f"goes from {span('COCO-1', 'X')} to {span(EXACT[0], 'X')}. On labels the exact "
         f"minimum has the lower Y error in {_wins(means, EXACT[0], 'COCO-1', 'Y')} rows "
         f"({span(EXACT[0], 'Y')} against {span('COCO-1', 'Y')}), over hidden cells in "
