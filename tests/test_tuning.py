@@ -369,3 +369,58 @@ def test_a_width_set_on_hidden_cells_suits_what_the_fit_says():
     error = (done.X - table.X_true)[holes]
     assert np.mean(np.abs(error) < 1.645 * done.X_std[holes]) > 0.8
     assert np.median(done.X_std[holes]) < 5 * np.sqrt(np.mean(error**2))
+
+
+def twins(seed=0, n=200):
+    """Features that know nothing of the labels, and labels that copy each other in pairs."""
+    rng = np.random.default_rng(seed)
+    Y = np.repeat((rng.random((n, 4)) < 0.4).astype(float), 2, axis=1)
+    Y[rng.random(Y.shape) < 0.3] = nan
+    return Observations(rng.normal(size=(n, 5)), Y)
+
+
+def test_labels_have_factors_of_their_own():
+    found = search(twins()).run()
+    chosen = found.chosen("labels")
+    assert chosen.method == "average"
+    assert chosen.settings["prior"].label_rank == 7
+    assert chosen.errors["labels"] < 0.8 * found.best("labels", "trivial").errors["labels"]
+    # What is tried for features alone does not answer for labels.
+    without = [one for one in found.candidates if one.rank and one.settings["prior"].label_rank == 0]
+    assert without
+    assert all(found.chosen(part) not in without for part in ("labels", "unlabelled"))
+
+
+def test_one_label_has_none():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 4))
+    found = search(Observations(X, (X[:, :1] + rng.normal(size=(80, 1)) > 0).astype(float))).run()
+    priors = [one.settings["prior"] for one in found.candidates if one.method == "average"]
+    assert {prior.label_rank for prior in priors} == {0}
+    assert {prior.linear for prior in priors} == {False, True}
+
+
+def test_middle_values_are_overruled_only_by_hidden_labels_that_tell(searched):
+    chosen = searched.chosen("unlabelled")
+    own = searched._label_rank
+    tried = [one for one in searched.candidates if one.rank and one.settings["prior"].label_rank == own]
+    best = min(tried, key=lambda one: one.errors["unlabelled"])
+
+    def worse_by(one):
+        """In standard errors."""
+        score = np.stack((one.y_blind, best.y_blind))
+        loss = np.logaddexp(0, score) - searched.truth.y_value * score
+        difference = loss[0] - loss[1]
+        return difference.mean() / max(difference.std() / np.sqrt(difference.size), 1e-12)
+
+    first = next(one for one in tried if worse_by(one) <= tuning.TELLING)
+    assert replace(chosen.settings["prior"], rank=first.rank) == first.settings["prior"]
+    assert chosen.rank >= first.rank
+
+
+def test_the_fit_starts_from_the_average_that_was_chosen():
+    found = search(noisy()).run()
+    setting = found.settings()["labels"]
+    assert setting.method == "average"
+    assert setting.start.prior == setting.prior
+    assert setting.mode.start is None

@@ -474,8 +474,8 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         interrupted = search is not None and search.interrupted
         fitted: list[FittedPart] = []
         fits: dict[Setting, Certified] = {}
-        parts: dict[tuple[Setting, bool], FittedPart] = {}
-        for part, setting in settings.items():
+        parts: dict[Setting, FittedPart] = {}
+        for setting in settings.values():
             if setting.mode not in fits:
                 encoding = Encoding.of(
                     observed, yes_no, center=self.center, scale=self.scale, gaussian=setting.gaussian
@@ -491,11 +491,12 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
                 )
             fit = fits[setting.mode]
             interrupted |= fit.solution.interrupted
-            kind = (setting, part != "features" and setting.method == "average")
+            # How far features are trusted is a matter of asking, not of fitting.
+            kind = replace(setting, evidence=1.0)
             if kind not in parts:
                 factor = 1.0 if search is None else search.std_factor()
-                parts[kind] = fit_part(self._polished(fit), setting, labels=kind[1], std_factor=factor)
-            fitted.append(parts[kind])
+                parts[kind] = fit_part(self._polished(fit), setting, factor)
+            fitted.append(parts[kind].trusting(setting.evidence))
         self._certified = fits[settings["labels"].mode]
         if interrupted:
             msg = "fit was interrupted: this is the best model found so far, not the best there is"

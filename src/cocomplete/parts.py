@@ -19,6 +19,9 @@ from cocomplete.solvers.solution import Solution
 RULE_OF_THUMB = 0.15
 """λ1 where there is too little to choose it by, as a share of the value that makes everything zero."""
 
+SWEEPS = (60, 30)
+"""Most sweeps of an average: from scratch, and from the answer with some cells hidden."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -36,6 +39,8 @@ class Setting:
         λ2 and w.
     prior : Prior or None
         Of the average.
+    start : Posterior or None
+        The average for that prior with some cells hidden, to start from.
     evidence : float
         Weight of the features in rows in which no label is known, for the average.
     """
@@ -46,12 +51,13 @@ class Setting:
     residual_penalty: float = 0.0
     feature_weight: float = 0.5
     prior: Prior | None = None
+    start: Posterior | None = None
     evidence: float = 1.0
 
     @property
     def mode(self) -> "Setting":
         """All that the minimiser of F depends on."""
-        return replace(self, method="mode", prior=None, evidence=1.0)
+        return replace(self, method="mode", prior=None, start=None, evidence=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,12 @@ class FittedPart:
     def encoding(self) -> Encoding:
         """The solvers' columns."""
         return self.fit.encoding
+
+    def trusting(self, evidence: float) -> "FittedPart":
+        """Give the same model with its rows' features weighted; a minimiser of F has no such weight."""
+        if isinstance(self.model, Mode) or self.model.evidence == evidence:
+            return self
+        return replace(self, model=replace(self.model, evidence=evidence))
 
     def training(self, *, variance: bool = True) -> Moments:
         """Give the moments of every cell of the table that the model was fitted to."""
@@ -187,19 +199,19 @@ def certify(
     return Certified(encoding, Cells.of(encoded), objective, solve(objective))
 
 
-def fit_part(fit: Certified, setting: Setting, *, labels: bool, std_factor: float = 1.0) -> FittedPart:
+def fit_part(fit: Certified, setting: Setting, std_factor: float = 1.0) -> FittedPart:
     """Make the model that answers for features, or for labels, out of F's minimiser and what was chosen."""
     if setting.method == "average" and setting.prior is not None:
         base = fit.encoding.offsets.astype(np.float64)
-        posterior, _ = fit_posterior(fit.cells, setting.prior, base)
-        if labels:
-            posterior = replace(posterior, usual=usual_features(fit.cells), evidence=setting.evidence)
+        posterior, _ = fit_posterior(
+            fit.cells,
+            setting.prior,
+            base,
+            first_label=len(fit.encoding.yes_no),
+            start=setting.start,
+            max_iter=SWEEPS[setting.start is not None],
+        )
         return FittedPart(fit, posterior, std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
-
-
-def usual_features(cells: Cells) -> float:
-    """Give the number of features that 95 % of the rows do not exceed."""
-    return float(max(np.quantile(np.diff(cells.x_start), 0.95), 1))

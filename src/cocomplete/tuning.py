@@ -8,7 +8,8 @@ are: for them the hidden labels are predicted from the row's features alone.
 Two families are tried. The *mode* is the minimiser of F, along warm-started paths of falling λ1 for a few
 feature weights, with λ2 = 0 and with features met exactly. The *average* is the same model averaged over its
 factors (:mod:`cocomplete.solvers.posterior`), for a few priors, each search one coordinate at a time from a
-middle value. The trivial answer (column means, label rates) is judged beside them.
+middle value, which only hidden cells that tell overrule; with labels under logistic loss and as numbers. The
+trivial answer (column means, label rates) is judged beside them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ from scipy.special import ndtri
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden, HiddenLabels, Part, Truth, View
-from cocomplete.parts import Setting, usual_features
+from cocomplete.parts import Setting
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments
@@ -57,15 +58,24 @@ LABEL_PRECISION = 2.0
 """Averages for features: ranks and prior precisions that are tried, from the stiffest on."""
 
 LABEL_FEATURE_PRECISION = 30.0
-LABEL_PRECISIONS = (8.0, 4.0, 2.0, 1.0, 0.5)
-LABEL_EMPHASIS = (1.0, 0.6, 0.35)
-"""Averages for labels; the last is the prior's feature weight."""
+LABEL_PRECISIONS, OWN_PRECISIONS = (8.0, 32.0, 2.0, 0.5), (4.0, 1.0, 0.25)
+"""Averages for labels: prior precisions of what they share with the features, and of what is their own."""
+
+NUMBER_PRECISIONS, OWN_NUMBER_PRECISION = (100.0, 30.0, 10.0), 3.0
+"""The same where labels are taken as numbers; those are standardised, as features are."""
+
+LABEL_RANK = 16
+"""Most factors that are the labels' own."""
 
 EVIDENCE = (1.0, 0.5, 0.25)
 """How far features are trusted in rows in which no label is known."""
 
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
+
+TELLING = 1.0
+"""Standard errors by which losses on hidden labels must differ to overrule what is believed beforehand of
+rows without labels."""
 
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
@@ -106,9 +116,9 @@ class Candidate:
         λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average.
     errors : dict
         Mean squared error of standardised hidden features; mean log-loss of hidden labels.
-    x_mean, x_std, y_score : ndarray
+    x_mean, x_std, y_score, y_blind : ndarray
         Prediction for each hidden feature and its standard deviation, in the user's units; log-odds of each
-        hidden label.
+        hidden label, and from the features of its row alone.
     """
 
     method: Literal["mode", "average", "trivial"]
@@ -118,6 +128,16 @@ class Candidate:
     x_mean: FloatArray = field(repr=False)
     x_std: FloatArray = field(repr=False)
     y_score: FloatArray = field(repr=False)
+    y_blind: FloatArray = field(repr=False)
+
+    @property
+    def rank(self) -> int | None:
+        """Number of factors of an average."""
+        return self.settings["prior"].rank if self.method == "average" else None
+
+    def is_average(self, prior: Prior, *, gaussian: bool) -> bool:
+        """Say whether this is the average for a prior, on a scale."""
+        return self.settings.get("prior") == prior and self.gaussian == gaussian
 
     def record(self) -> Record:
         """Give all but the predictions, flat."""
@@ -129,6 +149,9 @@ class Candidate:
                 "feature_precision": prior.feature_precision,
                 "label_precision": prior.label_precision,
                 "feature_weight": prior.feature_weight / 2,
+                "label_factors": prior.label_rank,
+                "own_precision": prior.own_precision,
+                "linear": prior.linear,
             }
         errors = {f"{part}_error": error for part, error in self.errors.items()}
         return {"method": self.method, "gaussian": self.gaussian, **settings, **errors}
@@ -176,6 +199,7 @@ class Search:
         self.progress = progress
         self.interrupted = False
         self._views: dict[bool, list[View]] = {}
+        self._ends: dict[tuple[Part, int, int, bool], tuple[Candidate, list[Posterior]]] = {}
 
     def run(self) -> "Search":
         """Try everything; Ctrl-C ends the search with what has been found by then."""
@@ -205,28 +229,66 @@ class Search:
         """Give the candidate with the smallest error of a part, of any method and scale or of one."""
         if part not in self.parts:
             return None
-        among = [
+        among = (
             one
             for one in self.candidates
             if method in (None, one.method) and gaussian in (None, one.gaussian)
-        ]
-        return min(among, key=lambda one: one.errors[part], default=None)
+        )
+        return self._best_of(part, among)
+
+    def _best_of(self, part: Part, among: Iterable[Candidate]) -> Candidate | None:
+        suited = (one for one in among if self._suits(one, part))
+        return min(suited, key=lambda one: one.errors[part], default=None)
+
+    def _suits(self, candidate: Candidate, part: Part) -> bool:
+        """Whether a candidate is fit for a part: for labels, if it has factors of the labels' own.
+
+        Without them, labels bend the factors that they share with the features, which shows in rows with more
+        features than those that judge have. Where a search was cut short there may be no others.
+        """
+        prior = candidate.settings.get("prior")
+        if part == "features" or prior is None or prior.label_rank == self._label_rank:
+            return True
+        priors = (one.settings["prior"] for one in self.candidates if one.method == "average")
+        return all(other.label_rank != self._label_rank for other in priors)
 
     def chosen(self, part: Part) -> Candidate | None:
-        """Give the candidate to use for a part: the best, or the same average with more factors.
+        """Give the candidate to use for a part: the best, or for labels an average that may be as good.
 
-        Averages do not overfit by having more, and the hidden labels that judge them are few: where these can
-        hardly tell the two apart, the larger is used.
+        An average stays right about how sure it is in rows of which more is known than of those that judged
+        it, as is the rule with new rows: for rows without labels it is always preferred to a mode.
         """
-        best = self.best(part)
-        if best is None or best.method != "average" or part == "features":
+        best, average = self.best(part), self._preferred(part)
+        if part == "features" or best is None or average is None or best.method == "trivial":
             return best
+        comparable = best.method == "mode" and part == "labels"
+        return best if comparable and not self._as_good(average, best, part) else average
+
+    def _preferred(self, part: Part) -> Candidate | None:
+        """Give the average to use for labels: of two sizes the larger, if that may be as good.
+
+        Averages hardly overfit by having more factors.
+        """
+        best = self._first(part, [one for one in self.candidates if one.method == "average"])
+        if best is None:
+            return None
         larger = replace(best.settings["prior"], rank=self._rank(RANKS[1]))
-        for one in self.candidates:
-            same = one.settings.get("prior") == larger and one.gaussian == best.gaussian
-            if same and one.errors[part] <= (1 + INDIFFERENT) * best.errors[part]:
-                return one
-        return best
+        among = (one for one in self.candidates if one.is_average(larger, gaussian=best.gaussian))
+        return next((one for one in among if self._as_good(one, best, part)), best)
+
+    def _first(self, part: Part, among: list[Candidate]) -> Candidate | None:
+        """Give the best of some averages; for rows without labels the first tried that may be as good.
+
+        Such rows are judged by others of which less is known. Middle values are tried first.
+        """
+        suited = [one for one in among if self._suits(one, part)]
+        best = self._best_of(part, suited)
+        if best is None or part == "labels":
+            return best
+        return next(one for one in suited if not self._tells(one.y_blind, best.y_blind))
+
+    def _as_good(self, one: Candidate, other: Candidate, part: Part) -> bool:
+        return one.errors[part] <= (1 + INDIFFERENT) * other.errors[part]
 
     def encoding_for(self, part: Part) -> bool:
         """Say whether the part's features are made normal by ranks: as its best average has it, or not."""
@@ -248,51 +310,78 @@ class Search:
             priors = (Prior(self._rank(RANKS[0]), value, LABEL_PRECISION) for value in FEATURE_PRECISIONS)
             self._walk(priors, ("features",), gaussian=gaussian)
         # More factors, and features less beholden to the labels.
-        self._change("features", self.candidates, rank=self._rank(RANKS[1]))
-        self._change("features", self.candidates, label_precision=10 * LABEL_PRECISION)
+        averages = [one for one in self.candidates if one.method == "average"]
+        self._change("features", averages, rank=self._rank(RANKS[1]))
+        averages = [one for one in self.candidates if one.method == "average"]
+        self._change("features", averages, label_precision=10 * LABEL_PRECISION)
 
     def _label_averages(self) -> None:
-        best = self.best("labels", "average")
+        tried = [one for one in self.candidates if one.method == "average"]
+        best = min(tried, key=lambda one: one.errors["labels"], default=None)
         gaussian = best is not None and best.gaussian
         parts = tuple(part for part in self.parts if part != "features")
         rank = self._rank(RANKS[0])
-        tried: list[Candidate] = []
-        for emphasis in LABEL_EMPHASIS:
-            priors = (
-                Prior(rank, LABEL_FEATURE_PRECISION * emphasis, value, emphasis) for value in LABEL_PRECISIONS
-            )
-            lowest = {part: min((one.errors[part] for one in tried), default=np.inf) for part in parts}
-            first = len(self.candidates)
-            self._walk(priors, parts, gaussian=gaussian)
-            tried += self.candidates[first:]
-            if all(one.errors[part] >= lowest[part] for one in self.candidates[first:] for part in parts):
-                break
-        for part in parts:
-            self._change(part, tried, rank=self._rank(RANKS[1]))
+        first = len(self.candidates)
+        middle = Prior(rank, LABEL_FEATURE_PRECISION, LABEL_PRECISIONS[0], label_rank=self._label_rank)
+        # One label has nothing in common with others.
+        own = OWN_PRECISIONS if self._label_rank else OWN_PRECISIONS[:1]
+        self._walk((replace(middle, own_precision=value) for value in own), parts, gaussian=gaussian)
+        for value in LABEL_PRECISIONS[1:]:
+            for part in parts:
+                self._change(part, self.candidates[first:], label_precision=value)
+        numbers = replace(middle, linear=True, own_precision=OWN_NUMBER_PRECISION)
+        priors = (replace(numbers, label_precision=value) for value in NUMBER_PRECISIONS)
+        self._walk(priors, parts, gaussian=gaussian)
+        self._enlarge(parts)
+
+    def _enlarge(self, parts: tuple[Part, ...]) -> None:
+        """Try the best prior of every part with more factors; one starts from the other."""
+        if self.hidings[0].visible.n_samples > LONG or self._rank(RANKS[1]) == self._rank(RANKS[0]):
+            return
+        # Labels that are numbers follow from each other, and gain nothing by more factors from the features.
+        logistic = [one for one in self.candidates if one.rank and not one.settings["prior"].linear]
+        best = [one for part in parts if (one := self._first(part, logistic)) is not None]
+        larger = [replace(one.settings["prior"], rank=self._rank(RANKS[1])) for one in best]
+        self._walk(dict.fromkeys(larger), parts, gaussian=best[0].gaussian)
 
     def _change(self, part: Part, among: list[Candidate], **change: Any) -> None:
         """Try the best prior of some candidates with one number changed."""
-        best = min(
-            (one for one in among if one.method == "average"), key=lambda one: one.errors[part], default=None
-        )
+        best = self._best_of(part, among)
         long = "rank" in change and self.hidings[0].visible.n_samples > LONG
         if best is None or long:
             return
         prior = replace(best.settings["prior"], **change)
-        if not any(
-            one.settings.get("prior") == prior and one.gaussian == best.gaussian for one in self.candidates
-        ):
-            self._walk([prior], (part,), gaussian=best.gaussian)
+        if not any(one.is_average(prior, gaussian=best.gaussian) for one in self.candidates):
+            starts = None if "rank" in change else self._ends_of(best)
+            self._walk([prior], (part,), gaussian=best.gaussian, starts=starts)
 
     def _rank(self, wanted: int) -> int:
         """Bound a number of factors by what the table could need."""
         n, m = self._look(gaussian=False)[0].cells.shape
         return max(1, min(wanted, n // 2, m // 2))
 
-    def _walk(self, priors: Iterable[Prior], parts: tuple[Part, ...], *, gaussian: bool) -> None:
+    @cached_property
+    def _label_rank(self) -> int:
+        """Number of factors that are the labels' own: enough for all that they have in common, or many."""
+        table = self.hidings[0].visible
+        return max(0, min(LABEL_RANK, table.n_labels - 1, table.n_samples // 2))
+
+    def _ends_of(self, candidate: Candidate) -> list[Posterior] | None:
+        """Give what an average ended with, if it was kept."""
+        return next((ends for one, ends in self._ends.values() if one is candidate), None)
+
+    def _walk(
+        self,
+        priors: Iterable[Prior],
+        parts: tuple[Part, ...],
+        *,
+        gaussian: bool,
+        starts: Sequence[Posterior | None] | None = None,
+    ) -> None:
         """Follow priors of one rank, each from the answer before, until the error of every part rises."""
         views = self._look(gaussian=gaussian)
-        starts: Sequence[Posterior | None] = [None] * len(views)
+        if starts is None:
+            starts = [None] * len(views)
         lowest = dict.fromkeys(parts, np.inf)
         for prior in priors:
             starts, errors = self._average(views, prior, starts)
@@ -309,32 +398,48 @@ class Search:
         moments = []
         for view, start in zip(views, starts, strict=True):
             base = view.encoding.offsets.astype(np.float64)
-            sweeps = SWEEPS[2 if prior.rank > RANKS[0] else 0 if start is None else 1]
-            posterior, rows = fit_posterior(view.cells, prior, base, start=start, max_iter=sweeps)
+            posterior, rows = fit_posterior(
+                view.cells,
+                prior,
+                base,
+                first_label=len(self.yes_no),
+                start=start,
+                max_iter=SWEEPS[1 if start is not None else 2 if prior.rank > RANKS[0] else 0],
+            )
             ends.append(posterior)
             moments.append(posterior.at(rows, view.hidden_cells))
         evidence, blind = self._trusted(views, ends)
         settings = {"prior": prior, "evidence": evidence}
-        return ends, self._judge("average", views, settings, moments, blind).errors
+        candidate = self._judge("average", views, settings, moments, blind)
+        for part, error in candidate.errors.items():
+            # One of every size and kind is enough: the best is what is changed, enlarged or fitted next.
+            key = (part, prior.rank, prior.label_rank, prior.linear)
+            if key not in self._ends or error < self._ends[key][0].errors[part]:
+                self._ends[key] = (candidate, ends)
+        return ends, candidate.errors
 
     def _trusted(self, views: "list[View]", posteriors: list[Posterior]) -> tuple[float, list[Moments]]:
         """Find how far features are to be trusted where no label is known, and what that says of labels."""
-        best: tuple[float, float, list[Moments]] = (np.inf, 1.0, [])
+        found: list[tuple[float, list[Moments], FloatArray]] = []
         for evidence in EVIDENCE if "unlabelled" in self.parts else EVIDENCE[:1]:
             blind = [
-                replace(one, evidence=evidence, usual=usual_features(view.cells)).labels_of(
-                    view.blind_cells, view.hidden_labels
-                )
+                replace(one, evidence=evidence).labels_of(view.blind_cells, view.hidden_labels)
                 for view, one in zip(views, posteriors, strict=True)
             ]
-            error = self._blind_error(views, blind)
-            if error < best[0]:
-                best = (error, evidence, blind)
-        return best[1:]
+            score = self._blind_score(views, blind)
+            # Less trust than the model itself has needs a reason.
+            if found and not self._tells(found[-1][2], score):
+                break
+            found.append((evidence, blind, score))
+        return found[-1][:2]
 
-    def _blind_error(self, views: "list[View]", blind: list[Moments]) -> float:
-        score = np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
-        return _log_loss(self.truth.y_value, score) if score.size else 0.0
+    def _blind_score(self, views: "list[View]", blind: list[Moments]) -> FloatArray:
+        return np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
+
+    def _tells(self, score: FloatArray, other: FloatArray) -> bool:
+        """Say whether the hidden labels show the other log-odds to be better, and not by chance."""
+        gain = _losses(self.truth.y_value, score) - _losses(self.truth.y_value, other)
+        return bool(gain.mean() > TELLING * gain.std() / np.sqrt(gain.size))
 
     # -- modes ---------------------------------------------------------------------------------------
 
@@ -421,6 +526,7 @@ class Search:
     ) -> Candidate:
         parts = [view.decode(one) for view, one in zip(views, moments, strict=True)]
         x_mean, x_std, y_score = (np.concatenate(part) for part in zip(*parts, strict=True))
+        y_blind = self._blind_score(views, blind)
         truth = self.truth
         errors: dict[Part, float] = {}
         if x_mean.size:
@@ -430,9 +536,9 @@ class Search:
             errors["features"] = float(np.mean((residual / truth.x_scale) ** 2))
         if y_score.size:
             errors["labels"] = _log_loss(truth.y_value, y_score)
-            errors["unlabelled"] = self._blind_error(views, blind)
+            errors["unlabelled"] = _log_loss(truth.y_value, y_blind)
         gaussian = views[0].encoding.gaussian
-        candidate = Candidate(method, gaussian, settings, errors, x_mean, x_std, y_score)
+        candidate = Candidate(method, gaussian, settings, errors, x_mean, x_std, y_score, y_blind)
         self.candidates.append(candidate)
         if self.progress is not None:
             self.progress({"iteration": len(self.candidates), "stage": "tuning", **candidate.record()})
@@ -462,7 +568,13 @@ class Search:
             penalties = Setting(gaussian=mode.gaussian, **mode.settings)
         if best is None or best.method == "mode":
             return penalties
-        chosen = replace(penalties, method=best.method, prior=best.settings.get("prior"))
+        ends = self._ends_of(best)
+        chosen = replace(
+            penalties,
+            method=best.method,
+            prior=best.settings.get("prior"),
+            start=None if ends is None else ends[0],
+        )
         if part == "unlabelled" and best.method == "average":
             chosen = replace(chosen, evidence=best.settings["evidence"])
         return chosen
@@ -520,4 +632,8 @@ class Search:
 
 
 def _log_loss(truth: FloatArray, score: FloatArray) -> float:
-    return float(np.mean(np.logaddexp(0, score) - truth * score))
+    return float(np.mean(_losses(truth, score)))
+
+
+def _losses(truth: FloatArray, score: FloatArray) -> FloatArray:
+    return np.asarray(np.logaddexp(0, score) - truth * score)
