@@ -1,7 +1,7 @@
 """Features and labels: each is answered for by the model that suits it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit
@@ -40,7 +40,7 @@ class Setting:
     prior : Prior or None
         Of the average.
     start : Posterior or None
-        The average for that prior with some cells hidden, to start from.
+        The average for that prior with some cells hidden, to start from; it does not change what is fitted.
     evidence : float
         Weight of the features in rows in which no label is known, for the average.
     """
@@ -51,7 +51,7 @@ class Setting:
     residual_penalty: float = 0.0
     feature_weight: float = 0.5
     prior: Prior | None = None
-    start: Posterior | None = None
+    start: Posterior | None = field(default=None, compare=False, repr=False)
     evidence: float = 1.0
 
     @property

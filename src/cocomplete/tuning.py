@@ -73,9 +73,9 @@ EVIDENCE = (1.0, 0.5, 0.25)
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
 
-TELLING = 1.0
+TELLING = 1.5
 """Standard errors by which losses on hidden labels must differ to overrule what is believed beforehand of
-rows without labels."""
+rows without labels; labels of a row, and several hidings of one table, are not independent."""
 
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
@@ -258,8 +258,11 @@ class Search:
         An average stays right about how sure it is in rows of which more is known than of those that judged
         it, as is the rule with new rows: for rows without labels it is always preferred to a mode.
         """
-        best, average = self.best(part), self._preferred(part)
-        if part == "features" or best is None or average is None or best.method == "trivial":
+        best = self.best(part)
+        if part == "features" or best is None or best.method == "trivial":
+            return best
+        average = self._preferred(part)
+        if average is None:
             return best
         comparable = best.method == "mode" and part == "labels"
         return best if comparable and not self._as_good(average, best, part) else average
