@@ -19,7 +19,7 @@ from cocomplete.solvers.solution import Solution
 RULE_OF_THUMB = 0.15
 """λ1 where there is too little to choose it by, as a share of the value that makes everything zero."""
 
-SWEEPS = (60, 20)
+SWEEPS = (60, 30)
 """Most sweeps of an average: from scratch, and from the answer with some cells hidden."""
 
 
