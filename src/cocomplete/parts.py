@@ -11,6 +11,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.blend import Blend
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
@@ -21,6 +22,24 @@ RULE_OF_THUMB = 0.15
 
 SWEEPS = (60, 30)
 """Most sweeps of an average: from scratch, and from the answer with some cells hidden."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """An average, alone or one of several.
+
+    Attributes
+    ----------
+    prior : Prior
+    share : float
+        Its share in what is said of labels.
+    start : Posterior or None
+        The average for that prior with some cells hidden, to start from; it does not change what is fitted.
+    """
+
+    prior: Prior
+    share: float = 1.0
+    start: Posterior | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -37,12 +56,8 @@ class Setting:
         λ1; None for the rule of thumb.
     residual_penalty, feature_weight : float
         λ2 and w.
-    prior : Prior or None
-        Of the average.
-    start : Posterior or None
-        The average for that prior with some cells hidden, to start from; it does not change what is fitted.
-    evidence : float
-        Weight of the features in rows in which no label is known, for the average.
+    members : tuple of Member
+        Of the average: one, or several that answer together.
     """
 
     method: str = "mode"
@@ -50,14 +65,12 @@ class Setting:
     rank_penalty: float | None = None
     residual_penalty: float = 0.0
     feature_weight: float = 0.5
-    prior: Prior | None = None
-    start: Posterior | None = field(default=None, compare=False, repr=False)
-    evidence: float = 1.0
+    members: tuple[Member, ...] = ()
 
     @property
     def mode(self) -> "Setting":
         """All that the minimiser of F depends on."""
-        return replace(self, method="mode", prior=None, start=None, evidence=1.0)
+        return replace(self, method="mode", members=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,26 +91,20 @@ class FittedPart:
     ----------
     fit : Certified
         The minimiser of F.
-    model : Mode or Posterior
+    model : Mode, Posterior or Blend
         What answers.
     std_factor : float
         What standard deviations are multiplied by, so that 90 % intervals hold 90 % of hidden cells.
     """
 
     fit: Certified
-    model: Mode | Posterior
+    model: Mode | Posterior | Blend
     std_factor: float = 1.0
 
     @property
     def encoding(self) -> Encoding:
         """The solvers' columns."""
         return self.fit.encoding
-
-    def trusting(self, evidence: float) -> "FittedPart":
-        """Give the same model with its rows' features weighted; a minimiser of F has no such weight."""
-        if isinstance(self.model, Mode) or self.model.evidence == evidence:
-            return self
-        return replace(self, model=replace(self.model, evidence=evidence))
 
     def training(self, *, variance: bool = True) -> Moments:
         """Give the moments of every cell of the table that the model was fitted to."""
@@ -199,19 +206,39 @@ def certify(
     return Certified(encoding, Cells.of(encoded), objective, solve(objective))
 
 
-def fit_part(fit: Certified, setting: Setting, std_factor: float = 1.0) -> FittedPart:
-    """Make the model that answers for features, or for labels, out of F's minimiser and what was chosen."""
-    if setting.method == "average" and setting.prior is not None:
-        base = fit.encoding.offsets.astype(np.float64)
-        posterior, _ = fit_posterior(
-            fit.cells,
-            setting.prior,
-            base,
-            first_label=len(fit.encoding.yes_no),
-            start=setting.start,
-            max_iter=SWEEPS[setting.start is not None],
-        )
-        return FittedPart(fit, posterior, std_factor)
+Fitted = dict[tuple[bool, Prior], Posterior]
+"""Averages of a table by encoding (made normal by ranks or not) and prior, as far as they are there."""
+
+
+def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float = 1.0) -> FittedPart:
+    """Make the model that answers for a part out of F's minimiser and what was chosen.
+
+    Parameters
+    ----------
+    fit : Certified
+    setting : Setting
+    fitted : dict
+        Averages that other parts were fitted with; those of this part are added.
+    std_factor : float, default=1.0
+    """
+    if setting.method == "average" and setting.members:
+        members = tuple(_average(fit, one, fitted) for one in setting.members)
+        shares = tuple(one.share for one in setting.members)
+        return FittedPart(fit, members[0] if len(members) == 1 else Blend(members, shares), std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
+
+
+def _average(fit: Certified, member: Member, fitted: Fitted) -> Posterior:
+    key = (fit.encoding.gaussian, member.prior)
+    if key not in fitted:
+        fitted[key], _ = fit_posterior(
+            fit.cells,
+            member.prior,
+            fit.encoding.offsets.astype(np.float64),
+            first_label=len(fit.encoding.yes_no),
+            start=member.start,
+            max_iter=SWEEPS[member.start is not None],
+        )
+    return fitted[key]

@@ -8,7 +8,7 @@ are: for them the hidden labels are predicted from the row's features alone.
 Two families are tried. The *mode* is the minimiser of F, along warm-started paths of falling λ1 for a few
 feature weights, with λ2 = 0 and with features met exactly. The *average* is the same model averaged over its
 factors (:mod:`cocomplete.solvers.posterior`), for a few priors, each search one coordinate at a time from a
-middle value, which only hidden cells that tell overrule; with labels under logistic loss and as numbers. The
+middle value. Labels are answered for by a *blend* of averages of different kinds, the best of each. The
 trivial answer (column means, label rates) is judged beside them.
 """
 
@@ -22,9 +22,10 @@ from scipy.special import ndtri
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden, HiddenLabels, Part, Truth, View
-from cocomplete.parts import Setting
+from cocomplete.parts import Member, Setting
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.blend import best_shares
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
@@ -58,24 +59,19 @@ LABEL_PRECISION = 2.0
 """Averages for features: ranks and prior precisions that are tried, from the stiffest on."""
 
 LABEL_FEATURE_PRECISION = 30.0
-LABEL_PRECISIONS, OWN_PRECISIONS = (8.0, 32.0, 2.0, 0.5), (4.0, 1.0, 0.25)
-"""Averages for labels: prior precisions of what they share with the features, and of what is their own."""
+EMPHASES, LABEL_PRECISIONS = (0.6, 0.35), (8.0, 2.0, 0.5)
+"""Averages for labels: weights of the features, below 1 so that labels have more say in what the factors are,
+and prior precisions of labels."""
 
 NUMBER_PRECISIONS, OWN_NUMBER_PRECISION = (100.0, 30.0, 10.0), 3.0
-"""The same where labels are taken as numbers; those are standardised, as features are."""
+"""The same where labels are taken as numbers, standardised as features are: precisions of what they share
+with the features, and of what is their own."""
 
 LABEL_RANK = 16
 """Most factors that are the labels' own."""
 
-EVIDENCE = (1.0, 0.5, 0.25)
-"""How far features are trusted in rows in which no label is known."""
-
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
-
-TELLING = 1.5
-"""Standard errors by which losses on hidden labels must differ to overrule what is believed beforehand of
-rows without labels; labels of a row, and several hidings of one table, are not independent."""
 
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
@@ -84,6 +80,9 @@ and what they gain over the mode shrinks as rows become many."""
 SWEEPS = (25, 12, 40)
 """Most sweeps of an average while searching: from scratch, from the answer for the prior before, and from
 scratch with more factors, of which there are few."""
+
+
+Method = Literal["mode", "average", "blend", "trivial"]
 
 
 @dataclass(frozen=True)
@@ -109,11 +108,12 @@ class Candidate:
 
     Attributes
     ----------
-    method : {"mode", "average", "trivial"}
+    method : {"mode", "average", "blend", "trivial"}
     gaussian : bool
         Whether features were made normal by ranks.
     settings : dict
-        λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average.
+        λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average, the members of a
+        blend and their shares.
     errors : dict
         Mean squared error of standardised hidden features; mean log-loss of hidden labels.
     x_mean, x_std, y_score, y_blind : ndarray
@@ -121,7 +121,7 @@ class Candidate:
         hidden label, and from the features of its row alone.
     """
 
-    method: Literal["mode", "average", "trivial"]
+    method: Method
     gaussian: bool
     settings: dict[str, Any]
     errors: dict[Part, float]
@@ -139,9 +139,26 @@ class Candidate:
         """Say whether this is the average for a prior, on a scale."""
         return self.settings.get("prior") == prior and self.gaussian == gaussian
 
+    @property
+    def kind(self) -> tuple[bool, float]:
+        """What sort of average it is: whether labels are numbers, and the features' weight."""
+        prior: Prior = self.settings["prior"]
+        return prior.linear, prior.feature_weight
+
+    @property
+    def label_error(self) -> float:
+        """Errors of labels, known ones beside them or not."""
+        return self.errors["labels"] + self.errors["unlabelled"]
+
     def record(self) -> Record:
-        """Give all but the predictions, flat."""
+        """Give all but the predictions, flat but for a blend's members."""
         settings = dict(self.settings)
+        if self.method == "blend":
+            members, shares = settings.pop("members"), settings.pop("shares")
+            settings["members"] = [
+                one.record() | {f"{part}_share": shares[part][k] for part in shares}
+                for k, one in enumerate(members)
+            ]
         prior = settings.pop("prior", None)
         if prior is not None:
             settings |= {
@@ -198,8 +215,9 @@ class Search:
         self.candidates: list[Candidate] = []
         self.progress = progress
         self.interrupted = False
+        self.blend: Candidate | None = None
         self._views: dict[bool, list[View]] = {}
-        self._ends: dict[tuple[Part, int, int, bool], tuple[Candidate, list[Posterior]]] = {}
+        self._ends: dict[tuple[Any, ...], tuple[Candidate, float, list[Posterior]]] = {}
 
     def run(self) -> "Search":
         """Try everything; Ctrl-C ends the search with what has been found by then."""
@@ -221,6 +239,7 @@ class Search:
                 self._modes(gaussian=gaussian)
         except KeyboardInterrupt:
             self.interrupted = True
+        self.blend = self._blended()
         return self
 
     def best(
@@ -234,68 +253,25 @@ class Search:
             for one in self.candidates
             if method in (None, one.method) and gaussian in (None, one.gaussian)
         )
-        return self._best_of(part, among)
-
-    def _best_of(self, part: Part, among: Iterable[Candidate]) -> Candidate | None:
-        suited = (one for one in among if self._suits(one, part))
-        return min(suited, key=lambda one: one.errors[part], default=None)
-
-    def _suits(self, candidate: Candidate, part: Part) -> bool:
-        """Whether a candidate is fit for a part: for labels, if it has factors of the labels' own.
-
-        Without them, labels bend the factors that they share with the features, which shows in rows with more
-        features than those that judge have. Where a search was cut short there may be no others.
-        """
-        prior = candidate.settings.get("prior")
-        if part == "features" or prior is None or prior.label_rank == self._label_rank:
-            return True
-        priors = (one.settings["prior"] for one in self.candidates if one.method == "average")
-        return all(other.label_rank != self._label_rank for other in priors)
+        return min(among, key=lambda one: one.errors[part], default=None)
 
     def chosen(self, part: Part) -> Candidate | None:
-        """Give the candidate to use for a part: the best, or for labels an average that may be as good.
+        """Give the candidate to use for a part: the best, or for labels the blend if that may be as good.
 
-        An average stays right about how sure it is in rows of which more is known than of those that judged
-        it, as is the rule with new rows: for rows without labels it is always preferred to a mode.
+        Averages stay right about how sure they are in rows of which more is known than of those that judged
+        them, as is the rule with new rows: for rows without labels they are always preferred to a mode.
         """
         best = self.best(part)
-        if part == "features" or best is None or best.method == "trivial":
+        if part == "features" or best is None or self.blend is None:
             return best
-        average = self._preferred(part)
-        if average is None:
-            return best
-        comparable = best.method == "mode" and part == "labels"
-        return best if comparable and not self._as_good(average, best, part) else average
-
-    def _preferred(self, part: Part) -> Candidate | None:
-        """Give the average to use for labels: of two sizes the larger, if that may be as good.
-
-        Averages hardly overfit by having more factors.
-        """
-        best = self._first(part, [one for one in self.candidates if one.method == "average"])
-        if best is None:
-            return None
-        larger = replace(best.settings["prior"], rank=self._rank(RANKS[1]))
-        among = (one for one in self.candidates if one.is_average(larger, gaussian=best.gaussian))
-        return next((one for one in among if self._as_good(one, best, part)), best)
-
-    def _first(self, part: Part, among: list[Candidate]) -> Candidate | None:
-        """Give the best of some averages; for rows without labels the first tried that may be as good.
-
-        Such rows are judged by others of which less is known. Middle values are tried first.
-        """
-        suited = [one for one in among if self._suits(one, part)]
-        best = self._best_of(part, suited)
-        if best is None or part == "labels":
-            return best
-        return next(one for one in suited if not self._tells(one.y_blind, best.y_blind))
-
-    def _as_good(self, one: Candidate, other: Candidate, part: Part) -> bool:
-        return one.errors[part] <= (1 + INDIFFERENT) * other.errors[part]
+        worse = self.blend.errors[part] > (1 + INDIFFERENT) * best.errors[part]
+        if best.method == "trivial":
+            return best if self.blend.errors[part] >= best.errors[part] else self.blend
+        return best if part == "labels" and best.method == "mode" and worse else self.blend
 
     def encoding_for(self, part: Part) -> bool:
-        """Say whether the part's features are made normal by ranks: as its best average has it, or not."""
-        best = self.best(part, "average")
+        """Say whether features are made normal by ranks for a part: as its averages have it, or not."""
+        best = self.best(part if part == "features" else self.parts[0], "average")
         return False if best is None else best.gaussian
 
     # -- averages ------------------------------------------------------------------------------------
@@ -313,50 +289,76 @@ class Search:
             priors = (Prior(self._rank(RANKS[0]), value, LABEL_PRECISION) for value in FEATURE_PRECISIONS)
             self._walk(priors, ("features",), gaussian=gaussian)
         # More factors, and features less beholden to the labels.
-        averages = [one for one in self.candidates if one.method == "average"]
-        self._change("features", averages, rank=self._rank(RANKS[1]))
-        averages = [one for one in self.candidates if one.method == "average"]
-        self._change("features", averages, label_precision=10 * LABEL_PRECISION)
+        if self.hidings[0].visible.n_samples <= LONG:
+            self._change(self.best("features", "average"), rank=self._rank(RANKS[1]))
+        self._change(self.best("features", "average"), label_precision=10 * LABEL_PRECISION)
 
     def _label_averages(self) -> None:
-        tried = [one for one in self.candidates if one.method == "average"]
-        best = min(tried, key=lambda one: one.errors["labels"], default=None)
-        gaussian = best is not None and best.gaussian
+        gaussian = self.encoding_for("labels")
         parts = tuple(part for part in self.parts if part != "features")
-        rank = self._rank(RANKS[0])
-        first = len(self.candidates)
-        middle = Prior(rank, LABEL_FEATURE_PRECISION, LABEL_PRECISIONS[0], label_rank=self._label_rank)
-        # One label has nothing in common with others.
-        own = OWN_PRECISIONS if self._label_rank else OWN_PRECISIONS[:1]
-        self._walk((replace(middle, own_precision=value) for value in own), parts, gaussian=gaussian)
-        for value in LABEL_PRECISIONS[1:]:
-            for part in parts:
-                self._change(part, self.candidates[first:], label_precision=value)
-        numbers = replace(middle, linear=True, own_precision=OWN_NUMBER_PRECISION)
+        size = RANKS[1] if self.hidings[0].visible.n_samples <= LONG else RANKS[0]
+        rank, small = self._rank(size), self._rank(RANKS[0])
+        # What was found for features is where the others start from, each with less of their weight.
+        alike = [one for one in self.candidates if one.rank == rank and one.gaussian == gaussian]
+        start = min(alike, key=lambda one: one.label_error, default=None)
+        for emphasis in EMPHASES if "unlabelled" in self.parts else (1.0,):
+            weighed = Prior(
+                rank, emphasis * LABEL_FEATURE_PRECISION, LABEL_PRECISIONS[0], feature_weight=emphasis
+            )
+            priors = (replace(weighed, label_precision=value) for value in LABEL_PRECISIONS)
+            first = len(self.candidates)
+            self._walk(
+                priors, parts, gaussian=gaussian, starts=None if start is None else self._ends_of(start)
+            )
+            start = min(self.candidates[first:], key=lambda one: one.label_error)
+        numbers = Prior(
+            small,
+            LABEL_FEATURE_PRECISION,
+            NUMBER_PRECISIONS[0],
+            label_rank=self._label_rank,
+            own_precision=OWN_NUMBER_PRECISION,
+            linear=True,
+        )
         priors = (replace(numbers, label_precision=value) for value in NUMBER_PRECISIONS)
         self._walk(priors, parts, gaussian=gaussian)
-        self._enlarge(parts)
 
-    def _enlarge(self, parts: tuple[Part, ...]) -> None:
-        """Try the best prior of every part with more factors; one starts from the other."""
-        if self.hidings[0].visible.n_samples > LONG or self._rank(RANKS[1]) == self._rank(RANKS[0]):
-            return
-        # Labels that are numbers follow from each other, and gain nothing by more factors from the features.
-        logistic = [one for one in self.candidates if one.rank and not one.settings["prior"].linear]
-        best = [one for part in parts if (one := self._first(part, logistic)) is not None]
-        larger = [replace(one.settings["prior"], rank=self._rank(RANKS[1])) for one in best]
-        self._walk(dict.fromkeys(larger), parts, gaussian=best[0].gaussian)
+    def _blended(self) -> Candidate | None:
+        """Judge the best average of every kind, all of them together.
 
-    def _change(self, part: Part, among: list[Candidate], **change: Any) -> None:
-        """Try the best prior of some candidates with one number changed."""
-        best = self._best_of(part, among)
-        long = "rank" in change and self.hidings[0].visible.n_samples > LONG
-        if best is None or long:
+        Shares are found by the hidden labels. For rows without labels they are equal: those that judge have
+        fewer features than new rows, and what suits them best need not suit these.
+        """
+        averages = [one for one in self.candidates if one.method == "average"]
+        if not averages or "labels" not in self.parts:
+            return None
+        gaussian = self.encoding_for("labels")
+        kinds: dict[tuple[bool, float], Candidate] = {}
+        for one in averages:
+            if one.gaussian == gaussian:
+                kinds[one.kind] = min(kinds.get(one.kind, one), one, key=lambda each: each.label_error)
+        members = tuple(kinds.values())
+        base, truth = self.candidates[0].y_score, self.truth.y_value
+        shares = best_shares([one.y_score for one in members], base, truth)
+        equal = (1 / len(members),) * len(members)
+        off = (share * (one.y_score - base) for share, one in zip(shares, members, strict=True))
+        y_score = base + np.sum(list(off), axis=0)
+        y_blind = np.mean([one.y_blind for one in members], axis=0)
+        errors: dict[Part, float] = {
+            "labels": _log_loss(truth, y_score),
+            "unlabelled": _log_loss(truth, y_blind),
+        }
+        settings = {"members": members, "shares": {"labels": shares, "unlabelled": equal}}
+        none = np.empty(0)
+        return Candidate("blend", gaussian, settings, errors, none, none, y_score, y_blind)
+
+    def _change(self, best: Candidate | None, **change: Any) -> None:
+        """Try the prior of a candidate with one number changed."""
+        if best is None:
             return
         prior = replace(best.settings["prior"], **change)
         if not any(one.is_average(prior, gaussian=best.gaussian) for one in self.candidates):
             starts = None if "rank" in change else self._ends_of(best)
-            self._walk([prior], (part,), gaussian=best.gaussian, starts=starts)
+            self._walk([prior], (), gaussian=best.gaussian, starts=starts)
 
     def _rank(self, wanted: int) -> int:
         """Bound a number of factors by what the table could need."""
@@ -368,10 +370,6 @@ class Search:
         """Number of factors that are the labels' own: enough for all that they have in common, or many."""
         table = self.hidings[0].visible
         return max(0, min(LABEL_RANK, table.n_labels - 1, table.n_samples // 2))
-
-    def _ends_of(self, candidate: Candidate) -> list[Posterior] | None:
-        """Give what an average ended with, if it was kept."""
-        return next((ends for one, ends in self._ends.values() if one is candidate), None)
 
     def _walk(
         self,
@@ -411,38 +409,30 @@ class Search:
             )
             ends.append(posterior)
             moments.append(posterior.at(rows, view.hidden_cells))
-        evidence, blind = self._trusted(views, ends)
-        settings = {"prior": prior, "evidence": evidence}
-        candidate = self._judge("average", views, settings, moments, blind)
-        for part, error in candidate.errors.items():
-            # One of every size and kind is enough: the best is what is changed, enlarged or fitted next.
-            key = (part, prior.rank, prior.label_rank, prior.linear)
-            if key not in self._ends or error < self._ends[key][0].errors[part]:
-                self._ends[key] = (candidate, ends)
+        blind = [
+            one.labels_of(view.blind_cells, view.hidden_labels) for view, one in zip(views, ends, strict=True)
+        ]
+        candidate = self._judge("average", views, {"prior": prior}, moments, blind)
+        self._remember(candidate, ends)
         return ends, candidate.errors
 
-    def _trusted(self, views: "list[View]", posteriors: list[Posterior]) -> tuple[float, list[Moments]]:
-        """Find how far features are to be trusted where no label is known, and what that says of labels."""
-        found: list[tuple[float, list[Moments], FloatArray]] = []
-        for evidence in EVIDENCE if "unlabelled" in self.parts else EVIDENCE[:1]:
-            blind = [
-                replace(one, evidence=evidence).labels_of(view.blind_cells, view.hidden_labels)
-                for view, one in zip(views, posteriors, strict=True)
-            ]
-            score = self._blind_score(views, blind)
-            # Less trust than the model itself has needs a reason.
-            if found and not self._tells(found[-1][2], score):
-                break
-            found.append((evidence, blind, score))
-        return found[-1][:2]
+    def _remember(self, candidate: Candidate, ends: list[Posterior]) -> None:
+        """Keep what the best averages ended with, for features and of every kind for labels.
 
-    def _blind_score(self, views: "list[View]", blind: list[Moments]) -> FloatArray:
-        return np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
+        That is all that is ever changed or fitted next, and they are large.
+        """
+        marks: dict[tuple[Any, ...], float] = {}
+        if "features" in candidate.errors:
+            marks["features", candidate.gaussian] = candidate.errors["features"]
+        if "labels" in candidate.errors:
+            marks["labels", candidate.gaussian, candidate.rank, candidate.kind] = candidate.label_error
+        for key, error in marks.items():
+            if key not in self._ends or error < self._ends[key][1]:
+                self._ends[key] = (candidate, error, ends)
 
-    def _tells(self, score: FloatArray, other: FloatArray) -> bool:
-        """Say whether the hidden labels show the other log-odds to be better, and not by chance."""
-        gain = _losses(self.truth.y_value, score) - _losses(self.truth.y_value, other)
-        return bool(gain.mean() > TELLING * gain.std() / np.sqrt(gain.size))
+    def _ends_of(self, candidate: Candidate) -> list[Posterior] | None:
+        """Give what an average ended with, if it was kept."""
+        return next((ends for one, _, ends in self._ends.values() if one is candidate), None)
 
     # -- modes ---------------------------------------------------------------------------------------
 
@@ -521,7 +511,7 @@ class Search:
 
     def _judge(
         self,
-        method: Literal["mode", "average", "trivial"],
+        method: Method,
         views: "list[View]",
         settings: dict[str, Any],
         moments: list[Moments],
@@ -529,7 +519,7 @@ class Search:
     ) -> Candidate:
         parts = [view.decode(one) for view, one in zip(views, moments, strict=True)]
         x_mean, x_std, y_score = (np.concatenate(part) for part in zip(*parts, strict=True))
-        y_blind = self._blind_score(views, blind)
+        y_blind = np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
         truth = self.truth
         errors: dict[Part, float] = {}
         if x_mean.size:
@@ -564,23 +554,30 @@ class Search:
     def _setting(self, part: Part) -> Setting:
         """Take the best candidate of a part, and the best mode beside it: every fit has a certificate."""
         best = self.chosen(part)
-        mode = self.best(part, "mode", gaussian=best.gaussian if best and best.method == "average" else None)
+        averaged = best is not None and best.method in ("average", "blend")
+        # Labels of all rows share a certificate where averages answer for them.
+        judge: Part = "labels" if averaged and part == "unlabelled" and "labels" in self.parts else part
+        mode = self.best(judge, "mode", gaussian=best.gaussian if best and averaged else None)
         if mode is None:
             penalties = replace(self.fixed.setting(), gaussian=self.encoding_for(part))
         else:
             penalties = Setting(gaussian=mode.gaussian, **mode.settings)
         if best is None or best.method == "mode":
             return penalties
-        ends = self._ends_of(best)
-        chosen = replace(
-            penalties,
-            method=best.method,
-            prior=best.settings.get("prior"),
-            start=None if ends is None else ends[0],
-        )
-        if part == "unlabelled" and best.method == "average":
-            chosen = replace(chosen, evidence=best.settings["evidence"])
-        return chosen
+        if best.method == "trivial":
+            return replace(penalties, method="trivial")
+        return replace(penalties, method="average", members=self._members(best, part))
+
+    def _members(self, chosen: Candidate, part: Part) -> tuple[Member, ...]:
+        """Give an average alone, or those of a blend with their shares."""
+        if chosen.method == "average":
+            return (self._member(chosen),)
+        members, shares = chosen.settings["members"], chosen.settings["shares"][part]
+        return tuple(self._member(one, share) for one, share in zip(members, shares, strict=True))
+
+    def _member(self, average: Candidate, share: float = 1.0) -> Member:
+        ends = self._ends_of(average)
+        return Member(average.settings["prior"], share, None if ends is None else ends[0])
 
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
@@ -635,8 +632,4 @@ class Search:
 
 
 def _log_loss(truth: FloatArray, score: FloatArray) -> float:
-    return float(np.mean(_losses(truth, score)))
-
-
-def _losses(truth: FloatArray, score: FloatArray) -> FloatArray:
-    return np.asarray(np.logaddexp(0, score) - truth * score)
+    return float(np.mean(np.logaddexp(0, score) - truth * score))

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from cocomplete.arrays import FloatArray
-from cocomplete.kernels import posterior_step
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
 from cocomplete.spectral import SparseSpectrum
@@ -112,9 +111,6 @@ class Posterior:
         Sweeps done.
     converged : bool
         Whether the last sweep changed next to nothing.
-    evidence : float
-        What the features of rows are weighted by: what many of them agree on may say more about each other
-        than about the labels.
     """
 
     prior: Prior
@@ -125,32 +121,16 @@ class Posterior:
     label_noise: FloatArray
     n_iter: int
     converged: bool
-    evidence: float = 1.0
 
     def rows(self, cells: Cells, *, sweeps: int = 20, tol: float = 1e-4) -> "Rows":
         """Give the moments of u_i for rows with these cells, by the row step alone."""
         pattern = Pattern.of(cells)
         n, width = cells.shape[0], self.V.shape[1]
-        power = self.prior.feature_weight * self.evidence
-        evidence = _Evidence(pattern, self.base, power, linear=self.prior.linear)
+        evidence = _Evidence(pattern, self.base, self.prior.feature_weight, linear=self.prior.linear)
         noise = np.concatenate((self.noise, self.label_noise))
-        U, second = np.empty((n, width)), np.empty((n, self.second.shape[1]))
         precision = np.ones((n, width))
         for _ in range(sweeps if evidence.iterates else 1):
-            weight, linear = evidence.of(noise)
-            posterior_step(
-                pattern.row_bounds,
-                pattern.start,
-                pattern.column,
-                weight,
-                linear,
-                self.V,
-                self.second,
-                precision,
-                1,
-                U,
-                second,
-            )
+            U, second = pattern.row_posteriors(*evidence.of(noise), self.V, self.second, precision)
             if evidence.update(*pattern.moments(U, second, self.V, self.second)) < tol:
                 break
         return Rows(U, second)
@@ -257,25 +237,19 @@ def fit_posterior(
     precision[:, 1:] = np.where(is_label, prior.label_precision, prior.feature_precision)[:, None]
     own = width - prior.label_rank
     precision[:first_label, own:], precision[first_label:, own:] = NEVER, prior.own_precision
-    U, second_u = np.empty((n, width)), np.empty((n, second.shape[1]))
     row_precision = np.ones((n, width))
     sweep, change = 0, np.inf
     for sweep in range(1, max_iter + 1):
         weight, linear = evidence.of(noise)
-        by_row = (pattern.row_bounds, pattern.start, pattern.column, weight, linear)
-        posterior_step(*by_row, V, second, row_precision, 1, U, second_u)
-        weight, linear = weight[pattern.order], linear[pattern.order]
-        by_column = (pattern.column_bounds, pattern.column_start, pattern.row, weight, linear)
-        V, second = np.empty((m, width)), np.empty((m, second_u.shape[1]))
-        posterior_step(*by_column, U, second_u, precision, 0, V, second)
+        U, second_u = pattern.row_posteriors(weight, linear, V, second, row_precision)
+        V, second = pattern.column_posteriors(weight, linear, U, second_u, precision)
         t, variance = pattern.moments(U, second_u, V, second)
         noise = evidence.noise(t, variance)
         change = evidence.update(t, variance)
         V, second = _whiten(second_u, V, second)
         if change < tol and sweep > 5:
             break
-    by_row = (pattern.row_bounds, pattern.start, pattern.column, *evidence.of(noise))
-    posterior_step(*by_row, V, second, row_precision, 1, U, second_u)
+    U, second_u = pattern.row_posteriors(*evidence.of(noise), V, second, row_precision)
     d = cells.n_features
     posterior = Posterior(prior, base, V, second, noise[:d], noise[d:], sweep, converged=change < tol)
     return posterior, Rows(U, second_u)
