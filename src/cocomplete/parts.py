@@ -1,7 +1,7 @@
 """Features and labels: each is answered for by the model that suits it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -20,8 +20,9 @@ from cocomplete.solvers.solution import Solution
 RULE_OF_THUMB = 0.15
 """λ1 where there is too little to choose it by, as a share of the value that makes everything zero."""
 
-SWEEPS = (60, 30)
-"""Most sweeps of an average: from scratch, and from the answer with some cells hidden."""
+SWEEPS = 40
+"""Most sweeps of an average. It starts from scratch: what was found with cells hidden, from averages of other
+kinds, stays more like those than it should, and answers worse together with them."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,10 @@ class Member:
     prior : Prior
     share : float
         Its share in what is said of labels.
-    start : Posterior or None
-        The average for that prior with some cells hidden, to start from; it does not change what is fitted.
     """
 
     prior: Prior
     share: float = 1.0
-    start: Posterior | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -238,7 +236,6 @@ def _average(fit: Certified, member: Member, fitted: Fitted) -> Posterior:
             member.prior,
             fit.encoding.offsets.astype(np.float64),
             first_label=len(fit.encoding.yes_no),
-            start=member.start,
-            max_iter=SWEEPS[member.start is not None],
+            max_iter=SWEEPS,
         )
     return fitted[key]

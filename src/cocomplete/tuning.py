@@ -44,6 +44,9 @@ PATH = np.geomspace(0.7, 0.03, 10)
 EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 """The same where features are met exactly: each value costs more."""
 
+HOPELESS = 1.05
+"""Errors that are so many times the best, in every part, end the path with features met exactly."""
+
 PATH_TOL, PATH_ROUNDS = 1e-2, 15
 """A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
 
@@ -426,7 +429,7 @@ class Search:
     def _remember(self, candidate: Candidate, ends: list[Posterior]) -> None:
         """Keep what the best averages ended with, for features and of every kind for labels.
 
-        That is all that is ever changed or fitted next, and they are large.
+        That is all that others ever start from, and they are large.
         """
         marks: dict[tuple[Any, ...], float] = {}
         if "features" in candidate.errors:
@@ -502,7 +505,9 @@ class Search:
     def _hopeless(self, errors: dict[Part, float]) -> bool:
         """Far from the best in every part: features met exactly do not suit this table."""
         best = {part: self.best(part) for part in errors}
-        return all(one is not None and errors[part] > 1.1 * one.errors[part] for part, one in best.items())
+        return all(
+            one is not None and errors[part] > HOPELESS * one.errors[part] for part, one in best.items()
+        )
 
     # -- judging -------------------------------------------------------------------------------------
 
@@ -578,13 +583,9 @@ class Search:
     def _members(self, chosen: Candidate, part: Part) -> tuple[Member, ...]:
         """Give an average alone, or those of a blend with their shares."""
         if chosen.method == "average":
-            return (self._member(chosen),)
+            return (Member(chosen.settings["prior"]),)
         members, shares = chosen.settings["members"], chosen.settings["shares"][part]
-        return tuple(self._member(one, share) for one, share in zip(members, shares, strict=True))
-
-    def _member(self, average: Candidate, share: float = 1.0) -> Member:
-        ends = self._ends_of(average)
-        return Member(average.settings["prior"], share, None if ends is None else ends[0])
+        return tuple(Member(one.settings["prior"], share) for one, share in zip(members, shares, strict=True))
 
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
