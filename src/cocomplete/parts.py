@@ -15,6 +15,7 @@ from cocomplete.solvers.blend import Blend
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.readout import read_out
 from cocomplete.solvers.solution import Solution
 
 RULE_OF_THUMB = 0.15
@@ -27,17 +28,20 @@ kinds, stays more like those than it should, and answers worse together with the
 
 @dataclass(frozen=True)
 class Member:
-    """An average, alone or one of several.
+    """An average, or a regression on what it completes, alone or one of several.
 
     Attributes
     ----------
     prior : Prior
     share : float
         Its share in what is said of labels.
+    ridge : float or None
+        If given, what answers is a regression on features as the average completes them, with this penalty.
     """
 
     prior: Prior
     share: float = 1.0
+    ridge: float | None = None
 
 
 @dataclass(frozen=True)
@@ -220,9 +224,15 @@ def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float
     std_factor : float, default=1.0
     """
     if setting.method == "average" and setting.members:
-        members = tuple(_average(fit, one, fitted) for one in setting.members)
-        shares = tuple(one.share for one in setting.members)
-        return FittedPart(fit, members[0] if len(members) == 1 else Blend(members, shares), std_factor)
+        averages = [_average(fit, one, fitted) for one in setting.members]
+        if len(averages) == 1:
+            return FittedPart(fit, averages[0], std_factor)
+        first_label = len(fit.encoding.yes_no)
+        members = tuple(
+            average if one.ridge is None else next(read_out(average, fit.cells, first_label, [one.ridge]))
+            for one, average in zip(setting.members, averages, strict=True)
+        )
+        return FittedPart(fit, Blend(members, tuple(one.share for one in setting.members)), std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)

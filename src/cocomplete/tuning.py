@@ -29,6 +29,7 @@ from cocomplete.solvers.blend import best_shares
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.readout import LARGEST, cost, read_out
 from cocomplete.solvers.solution import Progress, Record
 
 FEWEST = 10
@@ -75,6 +76,9 @@ LABEL_RANK = 16
 
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
+
+RIDGES = (300.0, 100.0, 30.0, 10.0)
+"""Penalties of the regression on completed features, which answers for rows without labels too."""
 
 FAR_OFF = 0.05
 """By this much more error on labels of rows without any, an average has e times less to say there."""
@@ -161,6 +165,7 @@ class Candidate:
         settings = dict(self.settings)
         if self.method == "blend":
             members, shares = settings.pop("members"), settings.pop("shares")
+            settings.pop("completer", None)
             settings["members"] = [
                 one.record() | {f"{part}_share": shares[part][k] for part in shares}
                 for k, one in enumerate(members)
@@ -345,21 +350,51 @@ class Search:
         members = tuple(kinds.values())
         base, truth = self.candidates[0].y_score, self.truth.y_value
         shares = best_shares([one.y_score for one in members], base, truth)
-        blind = np.array([one.errors["unlabelled"] for one in members])
-        blind_shares = softmax(-(blind / blind.min() - 1) / FAR_OFF)
+        blind_shares = _shares([one.errors["unlabelled"] for one in members])
         off = (share * (one.y_score - base) for share, one in zip(shares, members, strict=True))
         y_score = base + np.sum(list(off), axis=0)
-        y_blind = blind_shares @ np.stack([one.y_blind for one in members])
+        y_blind = np.asarray(blind_shares) @ np.stack([one.y_blind for one in members])
+        settings: dict[str, Any] = {
+            "members": members,
+            "shares": {"labels": shares, "unlabelled": tuple(blind_shares.tolist())},
+        }
+        completer = self.best("features", "average")
+        read = None if completer is None else self._read_out(completer)
+        if read is not None:
+            settings["completer"] = completer
+            settings["ridge"], told = read
+            # What was learnt of features that were filled in is trusted as far as they were there.
+            both = _shares([_log_loss(truth, y_blind), _log_loss(truth, told)])
+            both[1] *= self.hidings[0].visible.X_known.mean()
+            settings["ridge_share"] = share = float(both[1] / both.sum())
+            y_blind = (1 - share) * y_blind + share * told
         errors: dict[Part, float] = {
             "labels": _log_loss(truth, y_score),
             "unlabelled": _log_loss(truth, y_blind),
         }
-        settings = {
-            "members": members,
-            "shares": {"labels": shares, "unlabelled": tuple(blind_shares.tolist())},
-        }
         none = np.empty(0)
         return Candidate("blend", gaussian, settings, errors, none, none, y_score, y_blind)
+
+    def _read_out(self, average: Candidate) -> tuple[float, FloatArray] | None:
+        """Find the best penalty of a regression on features as an average completes them, and what it says.
+
+        None where features are too many, or there are none.
+        """
+        ends = self._ends_of(average)
+        if ends is None or "unlabelled" not in self.parts:
+            return None
+        views, first = self._look(gaussian=average.gaussian), len(self.yes_no)
+        if any(cost(view.cells, first) > LARGEST for view in views):
+            return None
+        paths = [read_out(end, view.cells, first, RIDGES) for view, end in zip(views, ends, strict=True)]
+        best: tuple[float, float, FloatArray] | None = None
+        for ridge, step in zip(RIDGES, zip(*paths, strict=True), strict=True):
+            told = np.concatenate([view.read(one) for view, one in zip(views, step, strict=True)])
+            error = _log_loss(self.truth.y_value, told)
+            if best is not None and error > best[0]:
+                break
+            best = (error, ridge, told)
+        return None if best is None else best[1:]
 
     def _change(self, best: Candidate | None, **change: Any) -> None:
         """Try the prior of a candidate with one number changed."""
@@ -585,7 +620,15 @@ class Search:
         if chosen.method == "average":
             return (Member(chosen.settings["prior"]),)
         members, shares = chosen.settings["members"], chosen.settings["shares"][part]
-        return tuple(Member(one.settings["prior"], share) for one, share in zip(members, shares, strict=True))
+        read = chosen.settings.get("ridge_share", 0.0) if part == "unlabelled" else 0.0
+        averages = tuple(
+            Member(one.settings["prior"], (1 - read) * share)
+            for one, share in zip(members, shares, strict=True)
+        )
+        if not read:
+            return averages
+        prior = chosen.settings["completer"].settings["prior"]
+        return (*averages, Member(prior, read, chosen.settings["ridge"]))
 
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
@@ -637,6 +680,12 @@ class Search:
                     },
                 }
         return told
+
+
+def _shares(errors: list[float]) -> FloatArray:
+    """Give shares that add up to one, equal but for what is far off."""
+    excess = np.asarray(errors) / min(errors) - 1
+    return np.asarray(softmax(-excess / FAR_OFF))
 
 
 def _log_loss(truth: FloatArray, score: FloatArray) -> float:

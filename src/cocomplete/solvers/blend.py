@@ -1,4 +1,4 @@
-"""Several averages that answer for labels together.
+"""Several models that answer for labels together.
 
 Averages that differ in kind err in different places, and their weighted log-odds err less than the best of
 them; that one is hard to tell from the others anyway, by the few labels that can be hidden.
@@ -15,6 +15,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior
+from cocomplete.solvers.readout import Readout
 
 TRUST = 10.0
 """Pull towards equal shares: a share that is off by one costs as much as so many nats."""
@@ -22,22 +23,23 @@ TRUST = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """Posteriors of one table, each with its share in what is said of labels.
+    """Models of one table, each with its share in what is said of labels.
 
     Attributes
     ----------
-    members : tuple of Posterior
+    members : tuple of Posterior or Readout
+        At least one is a posterior.
     shares : tuple of float
         What each one's log-odds, counted from the labels' own, are multiplied by before they are added up.
     """
 
-    members: tuple[Posterior, ...]
+    members: tuple[Posterior | Readout, ...]
     shares: tuple[float, ...]
 
     @property
     def noise(self) -> FloatArray:
         """Variance of each feature, as the first member has it; a blend is not asked for features."""
-        return self.members[0].noise
+        return next(one.noise for one in self.members if isinstance(one, Posterior))
 
     def predict(self, cells: Cells) -> Moments:
         """Give the log-odds of every cell of rows with these observed cells, their doubt included."""
