@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cocomplete.kernels import compiled, reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers import moments
 from cocomplete.solvers.moments import Pattern, pack, unpack, weights
 
 
@@ -159,30 +160,44 @@ def moments_of(rng, count, k):
     return mean, pack(mean[:, :, None] * mean[:, None, :] + root @ root.transpose(0, 2, 1))
 
 
-@given(st.integers(0, 10_000), st.sampled_from((0, 1)))
-def test_posterior_step(seed, fixed):
+@given(st.integers(0, 10_000))
+def test_weighted_sums(seed):
     rng, cells, U, V, _, _ = table(seed)
     whole, k = Pattern.of(cells), U.shape[1]
     mean, second = moments_of(rng, len(V), k)
     weight, linear = rng.random(whole.value.size), rng.normal(size=whole.value.size)
-    precision = rng.uniform(0.2, 3, U.shape)
 
     def outputs():
-        return [np.full(U.shape, np.nan), np.full((len(U), second.shape[1]), np.nan)]
+        return [np.full((len(U), second.shape[1]), np.nan), np.full(U.shape, np.nan)]
 
-    pieces = (whole.row_bounds, whole.start, whole.column, weight, linear, mean, second, precision, fixed)
-    results = both("posterior_step", outputs, *pieces)
-    assert_same(results, rtol=1e-8)
-    (_, (u, second_u)), _ = results
+    pieces = (whole.row_bounds, whole.start, whole.column, weight, linear, mean, second)
+    assert_same(both("weighted_sums", outputs, *pieces), rtol=1e-8)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 80), st.integers(1, 6), st.sampled_from((0, 1)))
+def test_gaussians(seed, n, k, fixed):
+    """More rows than are worked on side by side, and fewer."""
+    rng = np.random.default_rng(seed)
+    k += fixed
+    root, pull = rng.normal(size=(n, k, k)), rng.normal(size=(n, k))
+    curvature, precision = root @ root.transpose(0, 2, 1), rng.uniform(0.2, 3, (n, k))
+    curvature[0], pull[0] = 0, 0
+    found = []
+    for kernels in (compiled, reference):
+        H, g = pack(curvature), pull.copy()
+        kernels.gaussians(H, g, precision, fixed)
+        found.append((g, H))
+    (u, second), (twin_u, twin_second) = found
+    np.testing.assert_allclose(u, twin_u, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(second, twin_second, rtol=1e-8, atol=1e-12)
     if fixed:
         # The known coordinate is 1 and has no covariance with anything.
         np.testing.assert_array_equal(u[:, 0], 1)
-        np.testing.assert_allclose(unpack(second_u, k)[:, 0], u)
-    for i in np.flatnonzero(np.diff(whole.start) == 0):
-        # A row without cells keeps its prior.
-        prior = np.diag(np.append(np.ones(fixed), 1 / precision[i, fixed:]))
-        np.testing.assert_allclose(u[i, fixed:], 0, atol=1e-15)
-        np.testing.assert_allclose(unpack(second_u[i], k), prior)
+        np.testing.assert_allclose(unpack(second, k)[:, 0], u)
+    # A row of which nothing is said keeps its prior.
+    prior = np.diag(np.append(np.ones(fixed), 1 / precision[0, fixed:]))
+    np.testing.assert_allclose(u[0, fixed:], 0, atol=1e-15)
+    np.testing.assert_allclose(unpack(second[0], k), prior)
 
 
 @given(st.integers(0, 10_000))
@@ -270,3 +285,23 @@ def test_single_precision_comes_out_single():
     reference.curvature_product(bounds, xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV, *theirs)
     for left, right in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4)
+
+
+@given(st.integers(0, 10_000))
+def test_whole_matrices_and_loops_over_cells_give_the_same(seed):
+    rng, cells, U, V, _, _ = table(seed)
+    k = U.shape[1]
+    (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)
+    found = []
+    for share in (0.0, 2.0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(moments, "DENSE", share)
+            whole = Pattern.of(cells)
+            count = whole.value.size
+            said = np.linspace(0.1, 1, count), np.linspace(-1, 1, count)
+            rows = whole.row_posteriors(*said, V, second_v, np.ones(U.shape), offsets=bool(seed % 2))
+            columns = whole.column_posteriors(*said, U, second_u, np.ones(V.shape))
+            found.append((*rows, *columns, *whole.moments(U, second_u, V, second_v)))
+            assert (whole._flat is None) == (share > 1)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)

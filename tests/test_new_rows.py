@@ -283,7 +283,9 @@ def test_validation_tells_what_was_chosen_and_against_what(data):
     told = model.validation_
     for part in ("features", "labels", "unlabelled"):
         errors = [record[f"{part}_error"] for record in told["curves"]]
-        assert min(errors) <= told[part]["error"] <= 1.01 * min(errors)
+        assert told[part]["error"] <= 1.01 * min(errors)
+        # Several averages together may be better than any candidate alone.
+        assert told[part]["error"] >= min(errors) or told[part]["method"] == "blend"
         assert told[part]["trivial_error"] == told["curves"][0][f"{part}_error"]
         # What was judged is what answers.
         assert getattr(model._model, part).encoding.gaussian == told[part]["gaussian"]

@@ -22,7 +22,9 @@ def random_posterior(rng, d, labels, k, spread=0.3):
     V, root = rng.normal(size=(m, k + 1)), spread * rng.normal(size=(m, k + 1, k + 1))
     second = pack(V[:, :, None] * V[:, None, :] + root @ root.transpose(0, 2, 1))
     noise = rng.uniform(0.2, 2, d)
-    return Posterior(Prior(k, 1.0, 1.0, 0.8), rng.normal(size=m), V, second, noise, 1, converged=True)
+    label_noise = rng.uniform(0.2, 2, labels)
+    prior, base = Prior(k, 1.0, 1.0, 0.8), rng.normal(size=m)
+    return Posterior(prior, base, V, second, noise, label_noise, 1, converged=True)
 
 
 def random_rows(rng, n, d, labels, share=0.6):
@@ -248,31 +250,90 @@ def test_weighing_features_is_the_same_as_changing_their_noise(seed, weight):
     rng = np.random.default_rng(seed)
     posterior, observed = random_posterior(rng, 6, 3, 2), random_rows(rng, 7, 6, 3)
     cells = Cells.of(observed)
-    weighted = replace(posterior, evidence=weight).rows(cells)
+    heavier = replace(posterior.prior, feature_weight=weight * posterior.prior.feature_weight)
+    weighted = replace(posterior, prior=heavier).rows(cells)
     noisier = replace(posterior, noise=posterior.noise / weight).rows(cells)
     np.testing.assert_allclose(weighted.U, noisier.U, atol=1e-12)
     np.testing.assert_allclose(weighted.second, noisier.second, atol=1e-12)
-    plain, unbounded = posterior.rows(cells), replace(posterior, usual=np.inf, evidence=1.0).rows(cells)
-    np.testing.assert_array_equal(plain.U, unbounded.U)
-    np.testing.assert_array_equal(plain.second, unbounded.second)
 
 
-def test_only_rows_with_more_features_than_usual_are_discounted():
-    rng = np.random.default_rng(2)
-    posterior = random_posterior(rng, 8, 0, 2)
-    X = rng.normal(size=(3, 8))
-    X[0, 4:], X[1, 3:] = nan, nan
-    cells = Cells.of(Observations(X, np.empty((3, 0))))
-    plain, bounded = posterior.rows(cells), replace(posterior, usual=4.0).rows(cells)
-    np.testing.assert_array_equal(bounded.U[:2], plain.U[:2])
-    np.testing.assert_array_equal(bounded.second[:2], plain.second[:2])
-    # Eight where four are usual: every feature counts half, as it would with twice the noise.
-    noisier = replace(posterior, noise=2 * posterior.noise).rows(cells)
-    np.testing.assert_allclose(bounded.U[2], noisier.U[2], atol=1e-12)
-    np.testing.assert_allclose(bounded.second[2], noisier.second[2], atol=1e-12)
-    # Both discounts together multiply.
-    both, quarter = replace(posterior, usual=4.0, evidence=0.5), replace(posterior, evidence=0.25)
-    np.testing.assert_allclose(both.rows(cells).U[2], quarter.rows(cells).U[2], atol=1e-12)
+@given(st.integers(0, 10_000))
+def test_labels_as_numbers_are_features_once_standardised(seed):
+    rng = np.random.default_rng(seed)
+    d, labels, k = 4, 3, 2
+    posterior = random_posterior(rng, d, labels, k)
+    posterior = replace(posterior, prior=replace(posterior.prior, feature_weight=1.0, linear=True))
+    observed = random_rows(rng, 6, d, labels)
+    rate = expit(posterior.base[d:])
+    numbers = (observed.Y - rate) / np.sqrt(rate * (1 - rate))
+    glued = Observations(np.hstack((observed.X, numbers)), np.empty((6, 0)))
+    as_features = replace(
+        posterior,
+        prior=replace(posterior.prior, linear=False),
+        base=np.concatenate((posterior.base[:d], np.zeros(labels))),
+        noise=np.concatenate((posterior.noise, posterior.label_noise)),
+        label_noise=np.empty(0),
+    )
+    one, other = posterior.rows(Cells.of(observed)), as_features.rows(Cells.of(glued))
+    np.testing.assert_allclose(one.U, other.U, atol=1e-10)
+    np.testing.assert_allclose(one.second, other.second, atol=1e-10)
+
+
+def test_a_number_above_its_level_is_a_label_as_often_as_the_rate_has_it():
+    """Without factors, and with the variance of a standardised column, a label has its rate."""
+    rate = np.array([0.02, 0.1, 0.5, 0.7, 0.95])
+    m, prior = len(rate) + 2, Prior(1, 1.0, 1.0, linear=True)
+    base = np.concatenate((np.zeros(2), np.log(rate / (1 - rate))))
+    nothing = Posterior(prior, base, np.zeros((m, 2)), np.zeros((m, 3)), np.ones(2), np.ones(5), 1, True)
+    row = Cells.of(Observations(np.zeros((1, 2)), np.full((1, 5), nan)))
+    np.testing.assert_allclose(expit(nothing.predict(row).score[0, 2:]), rate, atol=0.011)
+    # The surer the number, the surer the label.
+    sure = replace(nothing, label_noise=np.full(5, 0.01)).predict(row).score[0, 2:]
+    assert (np.sign(sure) == np.sign(rate - 0.5)).all()
+    assert (np.abs(sure[rate != 0.5]) > 9 * np.abs(ndtri(rate[rate != 0.5]))).all()
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_features_have_no_part_in_factors_of_the_labels_own(linear):
+    observed, _, _ = modelled_table(3)
+    prior = Prior(2, 1.0, 1.0, label_rank=3, own_precision=0.5, linear=linear)
+    # The first 0/1 column is a yes/no feature.
+    posterior, _ = fit_posterior(Cells.of(observed), prior, np.zeros(16), first_label=13)
+    assert posterior.V.shape == (16, 6)
+    assert np.abs(posterior.V[:13, 3:]).max() < 1e-6
+    assert np.abs(posterior.V[13:, 3:]).max() > 0.1
+    blind = Cells.of(replace(observed, Y=np.full(observed.Y.shape, nan)))
+    rows = posterior.rows(blind)
+    np.testing.assert_allclose(rows.U[:, 3:], 0, atol=1e-6)
+    np.testing.assert_allclose(
+        covariance(rows)[:, 3:, 3:], np.broadcast_to(np.eye(3), (150, 3, 3)), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_what_labels_have_in_common_alone_is_found_without_bending_the_features(linear):
+    """Labels that copy one another, and features that know nothing of them."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 10)) + 0.3 * rng.normal(size=(300, 10))
+    Y = np.repeat((rng.random((300, 1)) < 0.4).astype(float), 4, axis=1)
+    seen = rng.random(Y.shape) < 0.6
+    cells = Cells.of(Observations(X, np.where(seen, Y, nan)))
+    prior = Prior(2, 1.0, 30.0, label_rank=2, own_precision=0.1, linear=linear)
+    posterior, _ = fit_posterior(cells, prior, np.zeros(14), max_iter=200)
+    moments = posterior.predict(cells)
+    some = seen.any(axis=1, keepdims=True) & ~seen
+    assert ((moments.score[:, 10:] > 0) == (Y == 1))[some].mean() > 0.99
+    alone, _ = fit_posterior(
+        Cells.of(Observations(X, np.full(Y.shape, nan))),
+        replace(prior, label_rank=0),
+        np.zeros(14),
+        max_iter=200,
+    )
+    np.testing.assert_allclose(moments.mean[:, :10], alone.predict(cells).mean[:, :10], atol=0.1)
+    # Of a row without labels the features say nothing: every label has about its rate.
+    blind = Cells.of(Observations(X, np.full(Y.shape, nan)))
+    told = expit(posterior.predict(blind).score[:, 10:])
+    assert np.abs(told - 0.4).max() < 0.15
 
 
 def test_a_score_is_close_to_the_averaged_probability():

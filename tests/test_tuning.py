@@ -13,7 +13,6 @@ from cocomplete import CoCompleter, tuning
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.parts import Setting
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.posterior import Prior
 from cocomplete.tuning import FEATURE_WEIGHTS, HIDDEN_SHARE, PARTS, PATH, Fixed, Hidden, Search
 
 nan = np.nan
@@ -122,10 +121,11 @@ def test_errors_are_those_of_the_predictions(searched):
         assert one.errors["features"] == pytest.approx(squares.mean())
         loss = np.logaddexp(0, np.where(truth.y_value == 1, -one.y_score, one.y_score))
         assert one.errors["labels"] == pytest.approx(loss.mean())
+        blind = np.logaddexp(0, np.where(truth.y_value == 1, -one.y_blind, one.y_blind))
+        assert one.errors["unlabelled"] == pytest.approx(blind.mean())
     for part in PARTS:
-        lowest = min(one.errors[part] for one in searched.candidates)
-        assert searched.best(part).errors[part] == lowest
-        assert searched.summary()[part]["error"] == lowest
+        assert searched.best(part).errors[part] == min(one.errors[part] for one in searched.candidates)
+        assert searched.summary()[part]["error"] == searched.chosen(part).errors[part]
 
 
 def test_the_trivial_candidate_is_column_means_and_label_rates(searched):
@@ -172,10 +172,18 @@ def test_hidings_do_not_see_what_they_hide(monkeypatch):
     before, after = (search(one).run() for one in (observed, replace(observed, X=X)))
     np.testing.assert_array_equal(after.hidings[0].visible.X, hidden.visible.X)
     assert not np.array_equal(after.truth.x_value, before.truth.x_value)
-    # Errors decide how far paths go, so the second search tries some other candidates as well.
+    # Errors decide how far paths go, so the second search tries some other candidates as well; and which
+    # average another one starts from, so those that start from the best of others are left aside.
+    from_scratch = [
+        one
+        for one in before.candidates
+        if one.rank is None
+        or one.kind == (True, 1.0)
+        or (one.kind == (False, 1.0) and one.settings["prior"].label_precision == tuning.LABEL_PRECISION)
+    ]
     pairs = [
         (one, next(two for two in after.candidates if same_settings(one, two)))
-        for one in before.candidates
+        for one in from_scratch
         if any(same_settings(one, two) for two in after.candidates)
     ]
     assert {one.method for one, _ in pairs} == {"trivial", "average", "mode"}
@@ -283,8 +291,9 @@ def test_an_interrupted_search_can_be_used(after):
     settings = found.settings()
     assert set(settings) == set(PARTS)
     for part, setting in settings.items():
-        assert setting.method == found.best(part).method
-        assert (setting.method == "average") == isinstance(setting.prior, Prior)
+        chosen = found.chosen(part)
+        assert setting.method == ("average" if chosen.method == "blend" else chosen.method)
+        assert (setting.method == "average") == bool(setting.members)
     assert found.std_factor() > 0
     assert len(found.summary()["curves"]) == after
 
@@ -369,3 +378,80 @@ def test_a_width_set_on_hidden_cells_suits_what_the_fit_says():
     error = (done.X - table.X_true)[holes]
     assert np.mean(np.abs(error) < 1.645 * done.X_std[holes]) > 0.8
     assert np.median(done.X_std[holes]) < 5 * np.sqrt(np.mean(error**2))
+
+
+def twins(seed=0, n=200):
+    """Features that know nothing of the labels, and labels that copy each other in pairs."""
+    rng = np.random.default_rng(seed)
+    Y = np.repeat((rng.random((n, 4)) < 0.4).astype(float), 2, axis=1)
+    Y[rng.random(Y.shape) < 0.3] = nan
+    return Observations(rng.normal(size=(n, 5)), Y)
+
+
+def test_what_labels_have_in_common_alone_is_found():
+    found = search(twins()).run()
+    numbers = [one for one in found.candidates if one.rank and one.settings["prior"].linear]
+    assert {one.settings["prior"].label_rank for one in numbers} == {7}
+    trivial = found.best("labels", "trivial").errors["labels"]
+    assert min(one.errors["labels"] for one in numbers) < 0.8 * trivial
+    assert found.chosen("labels").errors["labels"] < 0.8 * trivial
+
+
+def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
+    blend = searched.blend
+    members = blend.settings["members"]
+    assert [one.kind for one in members] == [(False, 1.0), (False, 0.6), (False, 0.35), (True, 1.0)]
+    averages = [one for one in searched.candidates if one.method == "average"]
+    for one in members:
+        rivals = [other for other in averages if (other.kind, other.gaussian) == (one.kind, one.gaussian)]
+        assert one.label_error == min(other.label_error for other in rivals)
+    truth, base = searched.truth.y_value, searched.candidates[0].y_score
+    shares = blend.settings["shares"]["labels"]
+    total = base + sum(s * (one.y_score - base) for s, one in zip(shares, members, strict=True))
+    np.testing.assert_allclose(blend.y_score, total)
+    blind_shares = np.array(blend.settings["shares"]["unlabelled"])
+    np.testing.assert_allclose(blend.y_blind, blind_shares @ np.stack([one.y_blind for one in members]))
+    for part, score in (("labels", blend.y_score), ("unlabelled", blend.y_blind)):
+        assert blend.errors[part] == pytest.approx(np.mean(np.logaddexp(0, score) - truth * score))
+    # Together they predict the hidden labels no worse than in equal parts.
+    equal = np.mean([one.y_score for one in members], axis=0)
+    assert blend.errors["labels"] <= np.mean(np.logaddexp(0, equal) - truth * equal)
+
+
+def test_known_and_unknown_rows_share_their_averages_but_not_their_shares(searched):
+    labels, unlabelled = (searched._members(searched.blend, part) for part in ("labels", "unlabelled"))
+    assert [one.prior for one in labels] == [one.prior for one in unlabelled]
+    assert [one.share for one in labels] == list(searched.blend.settings["shares"]["labels"])
+    shares = np.array([one.share for one in unlabelled])
+    assert shares.sum() == pytest.approx(1)
+    # Of two members the better one says more: e times, where the other errs 5 % more.
+    errors = np.array([one.errors["unlabelled"] for one in searched.blend.settings["members"]])
+    expected = -(errors - errors[0]) / errors.min() / 0.05
+    np.testing.assert_allclose(np.log(shares / shares[0]), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_blend_is_chosen_unless_something_else_is_clearly_better(searched):
+    best = searched.best("labels")
+    error = best.errors["labels"]
+    for method, factor, part, wins in (
+        ("mode", 1.009, "labels", True),
+        ("mode", 1.011, "labels", False),
+        ("mode", 1.5, "unlabelled", True),
+        ("average", 1.5, "labels", True),
+        ("trivial", 0.999, "labels", True),
+        ("trivial", 1.001, "labels", False),
+    ):
+        rival = replace(best, method=method, errors=dict.fromkeys(PARTS, error))
+        blend = replace(searched.blend, errors=dict.fromkeys(("labels", "unlabelled"), factor * error))
+        found = search(noisy())
+        found.candidates, found.blend = [rival], blend
+        assert (found.chosen(part) is blend) == wins, (method, factor, part)
+
+
+def test_one_label_has_none():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 4))
+    found = search(Observations(X, (X[:, :1] + rng.normal(size=(80, 1)) > 0).astype(float))).run()
+    priors = [one.settings["prior"] for one in found.candidates if one.method == "average"]
+    assert {prior.label_rank for prior in priors} == {0}
+    assert {prior.linear for prior in priors} == {False, True}

@@ -20,7 +20,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.hiding import PARTS, HiddenLabels, Part
 from cocomplete.model import Model
 from cocomplete.parameters import check_parameters
-from cocomplete.parts import Certified, FittedPart, Setting, certify, fit_part
+from cocomplete.parts import Certified, Fitted, FittedPart, Setting, certify, fit_part
 from cocomplete.problem.encoding import Encoding, resolve_feature_types
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
@@ -452,9 +452,12 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         for part in search.parts:
             best = search.chosen(part)
             if best is not None:
+                record = best.record()
+                if best.method == "blend":
+                    record["members"] = len(record["members"])
                 told = ", ".join(
                     f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-                    for name, value in best.record().items()
+                    for name, value in record.items()
                 )
                 self._say(f"{part}: {told}")
                 if best.method == "trivial":
@@ -474,8 +477,10 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         interrupted = search is not None and search.interrupted
         fitted: list[FittedPart] = []
         fits: dict[Setting, Certified] = {}
-        parts: dict[tuple[Setting, bool], FittedPart] = {}
-        for part, setting in settings.items():
+        answering: dict[Setting, Certified] = {}
+        averages: Fitted = {}
+        factor = 1.0 if search is None else search.std_factor()
+        for setting in settings.values():
             if setting.mode not in fits:
                 encoding = Encoding.of(
                     observed, yes_no, center=self.center, scale=self.scale, gaussian=setting.gaussian
@@ -489,13 +494,9 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
                     free_offsets=self.center and self.solver != "paper",
                     exact=self.solver != "paper",
                 )
-            fit = fits[setting.mode]
-            interrupted |= fit.solution.interrupted
-            kind = (setting, part != "features" and setting.method == "average")
-            if kind not in parts:
-                factor = 1.0 if search is None else search.std_factor()
-                parts[kind] = fit_part(self._polished(fit), setting, labels=kind[1], std_factor=factor)
-            fitted.append(parts[kind])
+                answering[setting.mode] = self._polished(fits[setting.mode])
+            interrupted |= fits[setting.mode].solution.interrupted
+            fitted.append(fit_part(answering[setting.mode], setting, averages, factor))
         self._certified = fits[settings["labels"].mode]
         if interrupted:
             msg = "fit was interrupted: this is the best model found so far, not the best there is"

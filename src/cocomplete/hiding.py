@@ -15,6 +15,7 @@ from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import ABSURD, Standardization, limits
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
+from cocomplete.solvers.readout import Readout
 from cocomplete.solvers.solution import Solution
 
 HIDDEN_SHARE = 0.15
@@ -174,6 +175,10 @@ class View:
         score = np.empty(len(order))
         score[order] = labels.score
         return score
+
+    def read(self, readout: Readout) -> FloatArray:
+        """Give what a regression says of the hidden labels, from the features of their rows alone."""
+        return np.asarray(readout.predict(self.cells).mean[self.hidden.y_row, self._y_column])
 
     def of_labels(self, moments: Moments) -> Moments:
         """Those of all hidden cells' moments that are labels', by rows."""

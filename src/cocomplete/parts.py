@@ -11,13 +11,37 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.blend import Blend
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.readout import read_out
 from cocomplete.solvers.solution import Solution
 
 RULE_OF_THUMB = 0.15
 """λ1 where there is too little to choose it by, as a share of the value that makes everything zero."""
+
+SWEEPS = 40
+"""Most sweeps of an average. It starts from scratch: what was found with cells hidden, from averages of other
+kinds, stays more like those than it should, and answers worse together with them."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """An average, or a regression on what it completes, alone or one of several.
+
+    Attributes
+    ----------
+    prior : Prior
+    share : float
+        Its share in what is said of labels.
+    ridge : float or None
+        If given, what answers is a regression on features as the average completes them, with this penalty.
+    """
+
+    prior: Prior
+    share: float = 1.0
+    ridge: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,10 +58,8 @@ class Setting:
         λ1; None for the rule of thumb.
     residual_penalty, feature_weight : float
         λ2 and w.
-    prior : Prior or None
-        Of the average.
-    evidence : float
-        Weight of the features in rows in which no label is known, for the average.
+    members : tuple of Member
+        Of the average: one, or several that answer together.
     """
 
     method: str = "mode"
@@ -45,13 +67,12 @@ class Setting:
     rank_penalty: float | None = None
     residual_penalty: float = 0.0
     feature_weight: float = 0.5
-    prior: Prior | None = None
-    evidence: float = 1.0
+    members: tuple[Member, ...] = ()
 
     @property
     def mode(self) -> "Setting":
         """All that the minimiser of F depends on."""
-        return replace(self, method="mode", prior=None, evidence=1.0)
+        return replace(self, method="mode", members=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +93,14 @@ class FittedPart:
     ----------
     fit : Certified
         The minimiser of F.
-    model : Mode or Posterior
+    model : Mode, Posterior or Blend
         What answers.
     std_factor : float
         What standard deviations are multiplied by, so that 90 % intervals hold 90 % of hidden cells.
     """
 
     fit: Certified
-    model: Mode | Posterior
+    model: Mode | Posterior | Blend
     std_factor: float = 1.0
 
     @property
@@ -187,19 +208,44 @@ def certify(
     return Certified(encoding, Cells.of(encoded), objective, solve(objective))
 
 
-def fit_part(fit: Certified, setting: Setting, *, labels: bool, std_factor: float = 1.0) -> FittedPart:
-    """Make the model that answers for features, or for labels, out of F's minimiser and what was chosen."""
-    if setting.method == "average" and setting.prior is not None:
-        base = fit.encoding.offsets.astype(np.float64)
-        posterior, _ = fit_posterior(fit.cells, setting.prior, base)
-        if labels:
-            posterior = replace(posterior, usual=usual_features(fit.cells), evidence=setting.evidence)
-        return FittedPart(fit, posterior, std_factor)
+Fitted = dict[tuple[bool, Prior], Posterior]
+"""Averages of a table by encoding (made normal by ranks or not) and prior, as far as they are there."""
+
+
+def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float = 1.0) -> FittedPart:
+    """Make the model that answers for a part out of F's minimiser and what was chosen.
+
+    Parameters
+    ----------
+    fit : Certified
+    setting : Setting
+    fitted : dict
+        Averages that other parts were fitted with; those of this part are added.
+    std_factor : float, default=1.0
+    """
+    if setting.method == "average" and setting.members:
+        averages = [_average(fit, one, fitted) for one in setting.members]
+        if len(averages) == 1:
+            return FittedPart(fit, averages[0], std_factor)
+        first_label = len(fit.encoding.yes_no)
+        members = tuple(
+            average if one.ridge is None else next(read_out(average, fit.cells, first_label, [one.ridge]))
+            for one, average in zip(setting.members, averages, strict=True)
+        )
+        return FittedPart(fit, Blend(members, tuple(one.share for one in setting.members)), std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
 
 
-def usual_features(cells: Cells) -> float:
-    """Give the number of features that 95 % of the rows do not exceed."""
-    return float(max(np.quantile(np.diff(cells.x_start), 0.95), 1))
+def _average(fit: Certified, member: Member, fitted: Fitted) -> Posterior:
+    key = (fit.encoding.gaussian, member.prior)
+    if key not in fitted:
+        fitted[key], _ = fit_posterior(
+            fit.cells,
+            member.prior,
+            fit.encoding.offsets.astype(np.float64),
+            first_label=len(fit.encoding.yes_no),
+            max_iter=SWEEPS,
+        )
+    return fitted[key]

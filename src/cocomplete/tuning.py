@@ -8,7 +8,8 @@ are: for them the hidden labels are predicted from the row's features alone.
 Two families are tried. The *mode* is the minimiser of F, along warm-started paths of falling λ1 for a few
 feature weights, with λ2 = 0 and with features met exactly. The *average* is the same model averaged over its
 factors (:mod:`cocomplete.solvers.posterior`), for a few priors, each search one coordinate at a time from a
-middle value. The trivial answer (column means, label rates) is judged beside them.
+middle value. Labels are answered for by a *blend* of averages of different kinds, the best of each. The
+trivial answer (column means, label rates) is judged beside them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,16 +18,18 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden, HiddenLabels, Part, Truth, View
-from cocomplete.parts import Setting, usual_features
+from cocomplete.parts import Member, Setting
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.blend import best_shares
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.readout import LARGEST, cost, read_out
 from cocomplete.solvers.solution import Progress, Record
 
 FEWEST = 10
@@ -41,6 +44,9 @@ PATH = np.geomspace(0.7, 0.03, 10)
 
 EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 """The same where features are met exactly: each value costs more."""
+
+HOPELESS = 1.05
+"""Errors that are so many times the best, in every part, end the path with features met exactly."""
 
 PATH_TOL, PATH_ROUNDS = 1e-2, 15
 """A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
@@ -57,15 +63,25 @@ LABEL_PRECISION = 2.0
 """Averages for features: ranks and prior precisions that are tried, from the stiffest on."""
 
 LABEL_FEATURE_PRECISION = 30.0
-LABEL_PRECISIONS = (8.0, 4.0, 2.0, 1.0, 0.5)
-LABEL_EMPHASIS = (1.0, 0.6, 0.35)
-"""Averages for labels; the last is the prior's feature weight."""
+EMPHASES, LABEL_PRECISIONS = (0.6, 0.35), (8.0, 2.0, 0.5)
+"""Averages for labels: weights of the features, below 1 so that labels have more say in what the factors are,
+and prior precisions of labels."""
 
-EVIDENCE = (1.0, 0.5, 0.25)
-"""How far features are trusted in rows in which no label is known."""
+NUMBER_PRECISIONS, OWN_NUMBER_PRECISION = (100.0, 30.0, 10.0), 3.0
+"""The same where labels are taken as numbers, standardised as features are: precisions of what they share
+with the features, and of what is their own."""
+
+LABEL_RANK = 16
+"""Most factors that are the labels' own."""
 
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
+
+RIDGES = (300.0, 100.0, 30.0, 10.0)
+"""Penalties of the regression on completed features, which answers for rows without labels too."""
+
+FAR_OFF = 0.05
+"""By this much more error on labels of rows without any, an average has e times less to say there."""
 
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
@@ -74,6 +90,9 @@ and what they gain over the mode shrinks as rows become many."""
 SWEEPS = (25, 12, 40)
 """Most sweeps of an average while searching: from scratch, from the answer for the prior before, and from
 scratch with more factors, of which there are few."""
+
+
+Method = Literal["mode", "average", "blend", "trivial"]
 
 
 @dataclass(frozen=True)
@@ -99,29 +118,58 @@ class Candidate:
 
     Attributes
     ----------
-    method : {"mode", "average", "trivial"}
+    method : {"mode", "average", "blend", "trivial"}
     gaussian : bool
         Whether features were made normal by ranks.
     settings : dict
-        λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average.
+        λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average, the members of a
+        blend and their shares.
     errors : dict
         Mean squared error of standardised hidden features; mean log-loss of hidden labels.
-    x_mean, x_std, y_score : ndarray
+    x_mean, x_std, y_score, y_blind : ndarray
         Prediction for each hidden feature and its standard deviation, in the user's units; log-odds of each
-        hidden label.
+        hidden label, and from the features of its row alone.
     """
 
-    method: Literal["mode", "average", "trivial"]
+    method: Method
     gaussian: bool
     settings: dict[str, Any]
     errors: dict[Part, float]
     x_mean: FloatArray = field(repr=False)
     x_std: FloatArray = field(repr=False)
     y_score: FloatArray = field(repr=False)
+    y_blind: FloatArray = field(repr=False)
+
+    @property
+    def rank(self) -> int | None:
+        """Number of factors of an average."""
+        return self.settings["prior"].rank if self.method == "average" else None
+
+    def is_average(self, prior: Prior, *, gaussian: bool) -> bool:
+        """Say whether this is the average for a prior, on a scale."""
+        return self.settings.get("prior") == prior and self.gaussian == gaussian
+
+    @property
+    def kind(self) -> tuple[bool, float]:
+        """What sort of average it is: whether labels are numbers, and the features' weight."""
+        prior: Prior = self.settings["prior"]
+        return prior.linear, prior.feature_weight
+
+    @property
+    def label_error(self) -> float:
+        """Errors of labels, known ones beside them or not."""
+        return self.errors["labels"] + self.errors["unlabelled"]
 
     def record(self) -> Record:
-        """Give all but the predictions, flat."""
+        """Give all but the predictions, flat but for a blend's members."""
         settings = dict(self.settings)
+        if self.method == "blend":
+            members, shares = settings.pop("members"), settings.pop("shares")
+            settings.pop("completer", None)
+            settings["members"] = [
+                one.record() | {f"{part}_share": shares[part][k] for part in shares}
+                for k, one in enumerate(members)
+            ]
         prior = settings.pop("prior", None)
         if prior is not None:
             settings |= {
@@ -129,6 +177,9 @@ class Candidate:
                 "feature_precision": prior.feature_precision,
                 "label_precision": prior.label_precision,
                 "feature_weight": prior.feature_weight / 2,
+                "label_factors": prior.label_rank,
+                "own_precision": prior.own_precision,
+                "linear": prior.linear,
             }
         errors = {f"{part}_error": error for part, error in self.errors.items()}
         return {"method": self.method, "gaussian": self.gaussian, **settings, **errors}
@@ -175,7 +226,9 @@ class Search:
         self.candidates: list[Candidate] = []
         self.progress = progress
         self.interrupted = False
+        self.blend: Candidate | None = None
         self._views: dict[bool, list[View]] = {}
+        self._ends: dict[tuple[Any, ...], tuple[Candidate, float, list[Posterior]]] = {}
 
     def run(self) -> "Search":
         """Try everything; Ctrl-C ends the search with what has been found by then."""
@@ -197,6 +250,7 @@ class Search:
                 self._modes(gaussian=gaussian)
         except KeyboardInterrupt:
             self.interrupted = True
+        self.blend = self._blended()
         return self
 
     def best(
@@ -205,32 +259,30 @@ class Search:
         """Give the candidate with the smallest error of a part, of any method and scale or of one."""
         if part not in self.parts:
             return None
-        among = [
+        among = (
             one
             for one in self.candidates
             if method in (None, one.method) and gaussian in (None, one.gaussian)
-        ]
+        )
         return min(among, key=lambda one: one.errors[part], default=None)
 
     def chosen(self, part: Part) -> Candidate | None:
-        """Give the candidate to use for a part: the best, or the same average with more factors.
+        """Give the candidate to use for a part: the best, or for labels the blend if that may be as good.
 
-        Averages do not overfit by having more, and the hidden labels that judge them are few: where these can
-        hardly tell the two apart, the larger is used.
+        Averages stay right about how sure they are in rows of which more is known than of those that judged
+        them, as is the rule with new rows: for rows without labels they are always preferred to a mode.
         """
         best = self.best(part)
-        if best is None or best.method != "average" or part == "features":
+        if part == "features" or best is None or self.blend is None:
             return best
-        larger = replace(best.settings["prior"], rank=self._rank(RANKS[1]))
-        for one in self.candidates:
-            same = one.settings.get("prior") == larger and one.gaussian == best.gaussian
-            if same and one.errors[part] <= (1 + INDIFFERENT) * best.errors[part]:
-                return one
-        return best
+        worse = self.blend.errors[part] > (1 + INDIFFERENT) * best.errors[part]
+        if best.method == "trivial":
+            return best if self.blend.errors[part] >= best.errors[part] else self.blend
+        return best if part == "labels" and best.method == "mode" and worse else self.blend
 
     def encoding_for(self, part: Part) -> bool:
-        """Say whether the part's features are made normal by ranks: as its best average has it, or not."""
-        best = self.best(part, "average")
+        """Say whether features are made normal by ranks for a part: as its averages have it, or not."""
+        best = self.best(part if part == "features" else self.parts[0], "average")
         return False if best is None else best.gaussian
 
     # -- averages ------------------------------------------------------------------------------------
@@ -248,51 +300,134 @@ class Search:
             priors = (Prior(self._rank(RANKS[0]), value, LABEL_PRECISION) for value in FEATURE_PRECISIONS)
             self._walk(priors, ("features",), gaussian=gaussian)
         # More factors, and features less beholden to the labels.
-        self._change("features", self.candidates, rank=self._rank(RANKS[1]))
-        self._change("features", self.candidates, label_precision=10 * LABEL_PRECISION)
+        if self.hidings[0].visible.n_samples <= LONG:
+            self._change(self.best("features", "average"), rank=self._rank(RANKS[1]))
+        self._change(self.best("features", "average"), label_precision=10 * LABEL_PRECISION)
 
     def _label_averages(self) -> None:
-        best = self.best("labels", "average")
-        gaussian = best is not None and best.gaussian
+        gaussian = self.encoding_for("labels")
         parts = tuple(part for part in self.parts if part != "features")
-        rank = self._rank(RANKS[0])
-        tried: list[Candidate] = []
-        for emphasis in LABEL_EMPHASIS:
-            priors = (
-                Prior(rank, LABEL_FEATURE_PRECISION * emphasis, value, emphasis) for value in LABEL_PRECISIONS
+        size = RANKS[1] if self.hidings[0].visible.n_samples <= LONG else RANKS[0]
+        rank, small = self._rank(size), self._rank(RANKS[0])
+        # What was found for features is where the others start from, each with less of their weight.
+        alike = [one for one in self.candidates if one.rank == rank and one.gaussian == gaussian]
+        start = min(alike, key=lambda one: one.label_error, default=None)
+        for emphasis in EMPHASES if "unlabelled" in self.parts else (1.0,):
+            weighed = Prior(
+                rank, emphasis * LABEL_FEATURE_PRECISION, LABEL_PRECISIONS[0], feature_weight=emphasis
             )
-            lowest = {part: min((one.errors[part] for one in tried), default=np.inf) for part in parts}
+            priors = (replace(weighed, label_precision=value) for value in LABEL_PRECISIONS)
             first = len(self.candidates)
-            self._walk(priors, parts, gaussian=gaussian)
-            tried += self.candidates[first:]
-            if all(one.errors[part] >= lowest[part] for one in self.candidates[first:] for part in parts):
-                break
-        for part in parts:
-            self._change(part, tried, rank=self._rank(RANKS[1]))
-
-    def _change(self, part: Part, among: list[Candidate], **change: Any) -> None:
-        """Try the best prior of some candidates with one number changed."""
-        best = min(
-            (one for one in among if one.method == "average"), key=lambda one: one.errors[part], default=None
+            self._walk(
+                priors, parts, gaussian=gaussian, starts=None if start is None else self._ends_of(start)
+            )
+            start = min(self.candidates[first:], key=lambda one: one.label_error)
+        numbers = Prior(
+            small,
+            LABEL_FEATURE_PRECISION,
+            NUMBER_PRECISIONS[0],
+            label_rank=self._label_rank,
+            own_precision=OWN_NUMBER_PRECISION,
+            linear=True,
         )
-        long = "rank" in change and self.hidings[0].visible.n_samples > LONG
-        if best is None or long:
+        priors = (replace(numbers, label_precision=value) for value in NUMBER_PRECISIONS)
+        self._walk(priors, parts, gaussian=gaussian)
+
+    def _blended(self) -> Candidate | None:
+        """Judge the best average of every kind, all of them together.
+
+        Shares are found by the hidden labels. For rows without labels only what is far off is left aside: the
+        rows that judge have fewer features than new ones, and what suits them best need not suit these.
+        """
+        averages = [one for one in self.candidates if one.method == "average"]
+        if not averages or "labels" not in self.parts:
+            return None
+        gaussian = self.encoding_for("labels")
+        kinds: dict[tuple[bool, float], Candidate] = {}
+        for one in averages:
+            if one.gaussian == gaussian:
+                kinds[one.kind] = min(kinds.get(one.kind, one), one, key=lambda each: each.label_error)
+        members = tuple(kinds.values())
+        base, truth = self.candidates[0].y_score, self.truth.y_value
+        shares = best_shares([one.y_score for one in members], base, truth)
+        blind_shares = _shares([one.errors["unlabelled"] for one in members])
+        off = (share * (one.y_score - base) for share, one in zip(shares, members, strict=True))
+        y_score = base + np.sum(list(off), axis=0)
+        y_blind = np.asarray(blind_shares) @ np.stack([one.y_blind for one in members])
+        settings: dict[str, Any] = {
+            "members": members,
+            "shares": {"labels": shares, "unlabelled": tuple(blind_shares.tolist())},
+        }
+        completer = self.best("features", "average")
+        read = None if completer is None else self._read_out(completer)
+        if read is not None:
+            settings["completer"] = completer
+            settings["ridge"], told = read
+            # What was learnt of features that were filled in is trusted as far as they were there.
+            both = _shares([_log_loss(truth, y_blind), _log_loss(truth, told)])
+            both[1] *= self.hidings[0].visible.X_known.mean()
+            settings["ridge_share"] = share = float(both[1] / both.sum())
+            y_blind = (1 - share) * y_blind + share * told
+        errors: dict[Part, float] = {
+            "labels": _log_loss(truth, y_score),
+            "unlabelled": _log_loss(truth, y_blind),
+        }
+        none = np.empty(0)
+        return Candidate("blend", gaussian, settings, errors, none, none, y_score, y_blind)
+
+    def _read_out(self, average: Candidate) -> tuple[float, FloatArray] | None:
+        """Find the best penalty of a regression on features as an average completes them, and what it says.
+
+        None where features are too many, or there are none.
+        """
+        ends = self._ends_of(average)
+        if ends is None or "unlabelled" not in self.parts:
+            return None
+        views, first = self._look(gaussian=average.gaussian), len(self.yes_no)
+        if any(cost(view.cells, first) > LARGEST for view in views):
+            return None
+        paths = [read_out(end, view.cells, first, RIDGES) for view, end in zip(views, ends, strict=True)]
+        best: tuple[float, float, FloatArray] | None = None
+        for ridge, step in zip(RIDGES, zip(*paths, strict=True), strict=True):
+            told = np.concatenate([view.read(one) for view, one in zip(views, step, strict=True)])
+            error = _log_loss(self.truth.y_value, told)
+            if best is not None and error > best[0]:
+                break
+            best = (error, ridge, told)
+        return None if best is None else best[1:]
+
+    def _change(self, best: Candidate | None, **change: Any) -> None:
+        """Try the prior of a candidate with one number changed."""
+        if best is None:
             return
         prior = replace(best.settings["prior"], **change)
-        if not any(
-            one.settings.get("prior") == prior and one.gaussian == best.gaussian for one in self.candidates
-        ):
-            self._walk([prior], (part,), gaussian=best.gaussian)
+        if not any(one.is_average(prior, gaussian=best.gaussian) for one in self.candidates):
+            starts = None if "rank" in change else self._ends_of(best)
+            self._walk([prior], (), gaussian=best.gaussian, starts=starts)
 
     def _rank(self, wanted: int) -> int:
         """Bound a number of factors by what the table could need."""
         n, m = self._look(gaussian=False)[0].cells.shape
         return max(1, min(wanted, n // 2, m // 2))
 
-    def _walk(self, priors: Iterable[Prior], parts: tuple[Part, ...], *, gaussian: bool) -> None:
+    @cached_property
+    def _label_rank(self) -> int:
+        """Number of factors that are the labels' own: enough for all that they have in common, or many."""
+        table = self.hidings[0].visible
+        return max(0, min(LABEL_RANK, table.n_labels - 1, table.n_samples // 2))
+
+    def _walk(
+        self,
+        priors: Iterable[Prior],
+        parts: tuple[Part, ...],
+        *,
+        gaussian: bool,
+        starts: Sequence[Posterior | None] | None = None,
+    ) -> None:
         """Follow priors of one rank, each from the answer before, until the error of every part rises."""
         views = self._look(gaussian=gaussian)
-        starts: Sequence[Posterior | None] = [None] * len(views)
+        if starts is None:
+            starts = [None] * len(views)
         lowest = dict.fromkeys(parts, np.inf)
         for prior in priors:
             starts, errors = self._average(views, prior, starts)
@@ -309,32 +444,40 @@ class Search:
         moments = []
         for view, start in zip(views, starts, strict=True):
             base = view.encoding.offsets.astype(np.float64)
-            sweeps = SWEEPS[2 if prior.rank > RANKS[0] else 0 if start is None else 1]
-            posterior, rows = fit_posterior(view.cells, prior, base, start=start, max_iter=sweeps)
+            posterior, rows = fit_posterior(
+                view.cells,
+                prior,
+                base,
+                first_label=len(self.yes_no),
+                start=start,
+                max_iter=SWEEPS[1 if start is not None else 2 if prior.rank > RANKS[0] else 0],
+            )
             ends.append(posterior)
             moments.append(posterior.at(rows, view.hidden_cells))
-        evidence, blind = self._trusted(views, ends)
-        settings = {"prior": prior, "evidence": evidence}
-        return ends, self._judge("average", views, settings, moments, blind).errors
+        blind = [
+            one.labels_of(view.blind_cells, view.hidden_labels) for view, one in zip(views, ends, strict=True)
+        ]
+        candidate = self._judge("average", views, {"prior": prior}, moments, blind)
+        self._remember(candidate, ends)
+        return ends, candidate.errors
 
-    def _trusted(self, views: "list[View]", posteriors: list[Posterior]) -> tuple[float, list[Moments]]:
-        """Find how far features are to be trusted where no label is known, and what that says of labels."""
-        best: tuple[float, float, list[Moments]] = (np.inf, 1.0, [])
-        for evidence in EVIDENCE if "unlabelled" in self.parts else EVIDENCE[:1]:
-            blind = [
-                replace(one, evidence=evidence, usual=usual_features(view.cells)).labels_of(
-                    view.blind_cells, view.hidden_labels
-                )
-                for view, one in zip(views, posteriors, strict=True)
-            ]
-            error = self._blind_error(views, blind)
-            if error < best[0]:
-                best = (error, evidence, blind)
-        return best[1:]
+    def _remember(self, candidate: Candidate, ends: list[Posterior]) -> None:
+        """Keep what the best averages ended with, for features and of every kind for labels.
 
-    def _blind_error(self, views: "list[View]", blind: list[Moments]) -> float:
-        score = np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
-        return _log_loss(self.truth.y_value, score) if score.size else 0.0
+        That is all that others ever start from, and they are large.
+        """
+        marks: dict[tuple[Any, ...], float] = {}
+        if "features" in candidate.errors:
+            marks["features", candidate.gaussian] = candidate.errors["features"]
+        if "labels" in candidate.errors:
+            marks["labels", candidate.gaussian, candidate.rank, candidate.kind] = candidate.label_error
+        for key, error in marks.items():
+            if key not in self._ends or error < self._ends[key][1]:
+                self._ends[key] = (candidate, error, ends)
+
+    def _ends_of(self, candidate: Candidate) -> list[Posterior] | None:
+        """Give what an average ended with, if it was kept."""
+        return next((ends for one, _, ends in self._ends.values() if one is candidate), None)
 
     # -- modes ---------------------------------------------------------------------------------------
 
@@ -397,7 +540,9 @@ class Search:
     def _hopeless(self, errors: dict[Part, float]) -> bool:
         """Far from the best in every part: features met exactly do not suit this table."""
         best = {part: self.best(part) for part in errors}
-        return all(one is not None and errors[part] > 1.1 * one.errors[part] for part, one in best.items())
+        return all(
+            one is not None and errors[part] > HOPELESS * one.errors[part] for part, one in best.items()
+        )
 
     # -- judging -------------------------------------------------------------------------------------
 
@@ -413,7 +558,7 @@ class Search:
 
     def _judge(
         self,
-        method: Literal["mode", "average", "trivial"],
+        method: Method,
         views: "list[View]",
         settings: dict[str, Any],
         moments: list[Moments],
@@ -421,6 +566,7 @@ class Search:
     ) -> Candidate:
         parts = [view.decode(one) for view, one in zip(views, moments, strict=True)]
         x_mean, x_std, y_score = (np.concatenate(part) for part in zip(*parts, strict=True))
+        y_blind = np.concatenate([view.in_order(one) for view, one in zip(views, blind, strict=True)])
         truth = self.truth
         errors: dict[Part, float] = {}
         if x_mean.size:
@@ -430,9 +576,9 @@ class Search:
             errors["features"] = float(np.mean((residual / truth.x_scale) ** 2))
         if y_score.size:
             errors["labels"] = _log_loss(truth.y_value, y_score)
-            errors["unlabelled"] = self._blind_error(views, blind)
+            errors["unlabelled"] = _log_loss(truth.y_value, y_blind)
         gaussian = views[0].encoding.gaussian
-        candidate = Candidate(method, gaussian, settings, errors, x_mean, x_std, y_score)
+        candidate = Candidate(method, gaussian, settings, errors, x_mean, x_std, y_score, y_blind)
         self.candidates.append(candidate)
         if self.progress is not None:
             self.progress({"iteration": len(self.candidates), "stage": "tuning", **candidate.record()})
@@ -455,17 +601,34 @@ class Search:
     def _setting(self, part: Part) -> Setting:
         """Take the best candidate of a part, and the best mode beside it: every fit has a certificate."""
         best = self.chosen(part)
-        mode = self.best(part, "mode", gaussian=best.gaussian if best and best.method == "average" else None)
+        averaged = best is not None and best.method in ("average", "blend")
+        # Labels of all rows share a certificate where averages answer for them.
+        judge: Part = "labels" if averaged and part == "unlabelled" and "labels" in self.parts else part
+        mode = self.best(judge, "mode", gaussian=best.gaussian if best and averaged else None)
         if mode is None:
             penalties = replace(self.fixed.setting(), gaussian=self.encoding_for(part))
         else:
             penalties = Setting(gaussian=mode.gaussian, **mode.settings)
         if best is None or best.method == "mode":
             return penalties
-        chosen = replace(penalties, method=best.method, prior=best.settings.get("prior"))
-        if part == "unlabelled" and best.method == "average":
-            chosen = replace(chosen, evidence=best.settings["evidence"])
-        return chosen
+        if best.method == "trivial":
+            return replace(penalties, method="trivial")
+        return replace(penalties, method="average", members=self._members(best, part))
+
+    def _members(self, chosen: Candidate, part: Part) -> tuple[Member, ...]:
+        """Give an average alone, or those of a blend with their shares."""
+        if chosen.method == "average":
+            return (Member(chosen.settings["prior"]),)
+        members, shares = chosen.settings["members"], chosen.settings["shares"][part]
+        read = chosen.settings.get("ridge_share", 0.0) if part == "unlabelled" else 0.0
+        averages = tuple(
+            Member(one.settings["prior"], (1 - read) * share)
+            for one, share in zip(members, shares, strict=True)
+        )
+        if not read:
+            return averages
+        prior = chosen.settings["completer"].settings["prior"]
+        return (*averages, Member(prior, read, chosen.settings["ridge"]))
 
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""
@@ -517,6 +680,12 @@ class Search:
                     },
                 }
         return told
+
+
+def _shares(errors: list[float]) -> FloatArray:
+    """Give shares that add up to one, equal but for what is far off."""
+    excess = np.asarray(errors) / min(errors) - 1
+    return np.asarray(softmax(-excess / FAR_OFF))
 
 
 def _log_loss(truth: FloatArray, score: FloatArray) -> float:

@@ -12,11 +12,12 @@ from cocomplete.kernels.compiled import (
     descend,
     diagonal,
     evaluate,
-    posterior_step,
+    gaussians,
     products,
     row_step,
     slopes,
     spread,
+    weighted_sums,
 )
 
 __all__ = [
@@ -27,9 +28,10 @@ __all__ = [
     "descend",
     "diagonal",
     "evaluate",
-    "posterior_step",
+    "gaussians",
     "products",
     "row_step",
     "slopes",
     "spread",
+    "weighted_sums",
 ]

@@ -18,6 +18,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Sums may be reordered, but infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
+LANES = 16
+"""Small matrices that are inverted side by side."""
+
 
 @njit(parallel=True, cache=True, fastmath=FAST)
 def evaluate(
@@ -501,104 +504,159 @@ def products(bounds, start, column, U, V, out):
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
-def posterior_step(
-    bounds, start, column, weight, linear, mean, second, precision, fixed, out_mean, out_second
-):
-    """Gaussian posterior of every row's vector u_i, given the moments of its partners.
+def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
+    """Add up what the cells of every row say of its vector u_i, given the moments of its partners.
 
-    Cell q of row i, in column j, weighs in with ½ weight_q t² − linear_q t, t = u_i · v_j; the row's prior
-    is ½ Σ precision_ic u_c². Symmetric matrices are packed: their lower triangles, row after row, so that
-    adding them up is one loop over contiguous memory.
+    Cell q of row i, in column j, weighs in with ½ weight_q t² − linear_q t, t = u_i · v_j. Symmetric matrices
+    are packed: their lower triangles, row after row, so that adding them up is one loop over contiguous
+    memory.
 
     Parameters
     ----------
     start, column : one CSR pattern for features and labels together
     mean (m × k), second (m × k(k+1)/2) : E[v_j], E[v_j v_jᵀ]
-    precision : (n × k)
-    fixed : int
-        1 if u_i's first coordinate is known to be 1, else 0.
-    out_mean (n × k), out_second (n × k(k+1)/2) : written: E[u_i], E[u_i u_iᵀ]
+    H (n × k(k+1)/2), g (n × k) : written: Σ weight_q E[v_j v_jᵀ] and Σ linear_q E[v_j]
     """
-    k = mean.shape[1]
-    size = k * (k + 1) // 2
+    k, size = mean.shape[1], second.shape[1]
     for b in prange(bounds.shape[0] - 1):
-        packed = np.zeros(size)
-        H = np.zeros((k, k))
-        inverse = np.zeros((k, k))
-        g = np.zeros(k)
         for i in range(bounds[b], bounds[b + 1]):
+            packed, pull = H[i], g[i]
             packed[:] = 0
-            g[:] = 0
+            pull[:] = 0
             for q in range(start[i], start[i + 1]):
                 a, s = weight[q], linear[q]
                 E, v = second[column[q]], mean[column[q]]
                 for p in range(size):
                     packed[p] += a * E[p]
                 for r in range(k):
-                    g[r] += s * v[r]
+                    pull[r] += s * v[r]
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def gaussians(H, g, precision, fixed):
+    """Turn what is said of every row's vector into its Gaussian posterior, in place.
+
+    The density of u_i is exp(−½ uᵀ (H_i + diag(precision_i)) u + g_i · u), up to a constant. Rows are worked
+    on LANES at a time, their matrices interleaved: one matrix alone is too small to keep the processor busy.
+
+    Parameters
+    ----------
+    H : (n × k(k+1)/2), packed; on return E[u_i u_iᵀ]
+    g : (n × k); on return E[u_i]
+    precision : (n × k)
+    fixed : int
+        1 if u_i's first coordinate is known to be 1, else 0.
+    """
+    n, k = g.shape
+    size = H.shape[1]
+    for b in prange((n + LANES - 1) // LANES):
+        P, u, pull, x = (
+            np.empty((size, LANES)),
+            np.empty((k, LANES)),
+            np.empty((k, LANES)),
+            np.empty((k, LANES)),
+        )
+        first = b * LANES
+        for z in range(LANES):
+            # What is left of the last lanes repeats the last row.
+            i = min(first + z, n - 1)
+            for p in range(size):
+                P[p, z] = H[i, p]
+            for r in range(k):
+                P[r * (r + 1) // 2 + r, z] += precision[i, r]
+                pull[r, z] = g[i, r]
+        if fixed == 1:
+            for r in range(1, k):
+                for z in range(LANES):
+                    pull[r, z] -= P[r * (r + 1) // 2, z]
+        _factorize(P, x, fixed, k)
+        _invert(P, x, fixed, k)
+        _means(P, pull, fixed, k, u)
+        for z in range(min(LANES, n - first)):
+            i = first + z
             p = 0
             for r in range(k):
+                g[i, r] = u[r, z]
                 for c in range(r + 1):
-                    H[r, c] = packed[p]
-                    p += 1
-                H[r, r] += precision[i, r]
-            if fixed == 1:
-                for r in range(1, k):
-                    g[r] -= H[r, 0]
-            _invert(H, inverse, fixed, k)
-            u, second_u = out_mean[i], out_second[i]
-            if fixed == 1:
-                u[0] = 1
-            for r in range(fixed, k):
-                total = 0.0
-                for c in range(fixed, k):
-                    total += inverse[r, c] * g[c]
-                u[r] = total
-            p = 0
-            for r in range(k):
-                for c in range(r + 1):
-                    second_u[p] = u[r] * u[c] + inverse[r, c]
+                    H[i, p] = P[p, z] + u[r, z] * u[c, z]
                     p += 1
 
 
 @njit(cache=True, fastmath=FAST)
-def _invert(H, inverse, first, k):
-    """Inverse of a positive definite matrix, given by its lower triangle, from row ``first`` on; spoils H.
+def _factorize(P, x, first, k):
+    """Cholesky factors L, from row ``first`` on, over packed matrices; diagonals are inverted."""
+    for p in range(first, k):
+        diagonal = P[p * (p + 1) // 2 + p]
+        for z in range(LANES):
+            diagonal[z] = 1 / math.sqrt(diagonal[z])
+        for r in range(p + 1, k):
+            entry, row = P[r * (r + 1) // 2 + p], x[r]
+            for z in range(LANES):
+                entry[z] *= diagonal[z]
+                row[z] = entry[z]
+        for r in range(p + 1, k):
+            factor = x[r]
+            for c in range(p + 1, r + 1):
+                target, other = P[r * (r + 1) // 2 + c], x[c]
+                for z in range(LANES):
+                    target[z] -= factor[z] * other[z]
 
-    Rows and columns before ``first`` of ``inverse`` are left as they are.
-    """
-    # Cholesky factor L in place, and its inverse in the rows of ``inverse``, both row by row.
+
+@njit(cache=True, fastmath=FAST)
+def _invert(P, x, first, k):
+    """(L Lᵀ)⁻¹ over packed factors L with inverted diagonals."""
+    # L⁻¹, row by row from the top; x keeps the row of L that is written over.
     for r in range(first, k):
+        begin = r * (r + 1) // 2
+        diagonal = P[begin + r]
         for c in range(first, r):
-            total = H[r, c]
-            for p in range(first, c):
-                total -= H[r, p] * H[c, p]
-            H[r, c] = total * H[c, c]
-        total = H[r, r]
+            entry, factor = P[begin + c], x[c]
+            for z in range(LANES):
+                factor[z] = -entry[z] * diagonal[z]
+                entry[z] = 0
         for p in range(first, r):
-            total -= H[r, p] * H[r, p]
-        # The diagonal holds its own inverse.
-        H[r, r] = 1 / math.sqrt(total)
-    for r in range(first, k):
-        for c in range(first, r):
-            inverse[r, c] = 0
-        for p in range(first, r):
-            factor = -H[r, p] * H[r, r]
+            factor = x[p]
             for c in range(first, p + 1):
-                inverse[r, c] += factor * inverse[p, c]
-        inverse[r, r] = H[r, r]
-    # L⁻ᵀ L⁻¹, into the lower triangle from the top: row r needs rows of L⁻¹ from r on, untouched by then.
+                target, other = P[begin + c], P[p * (p + 1) // 2 + c]
+                for z in range(LANES):
+                    target[z] += factor[z] * other[z]
+    # L⁻ᵀ L⁻¹ from the top: row r needs rows of L⁻¹ from r on, untouched by then.
     for r in range(first, k):
+        begin = r * (r + 1) // 2
+        diagonal = P[begin + r]
         for c in range(first, r + 1):
-            H[r, c] = inverse[r, c] * inverse[r, r]
+            entry = P[begin + c]
+            for z in range(LANES):
+                x[c, z] = entry[z] * diagonal[z]
         for p in range(r + 1, k):
-            factor = inverse[p, r]
+            below = p * (p + 1) // 2
+            factor = P[below + r]
             for c in range(first, r + 1):
-                H[r, c] += factor * inverse[p, c]
+                target, other = x[c], P[below + c]
+                for z in range(LANES):
+                    target[z] += factor[z] * other[z]
+        for c in range(first, r + 1):
+            entry, target = P[begin + c], x[c]
+            for z in range(LANES):
+                entry[z] = target[z]
+
+
+@njit(cache=True, fastmath=FAST)
+def _means(P, pull, first, k, u):
+    """Packed symmetric matrices times vectors; a coordinate before ``first`` is 1 and has no variance."""
+    u[:] = 0
+    for r in range(first):
+        u[r] = 1
+        for p in range(r, k):
+            P[p * (p + 1) // 2 + r] = 0
     for r in range(first, k):
         for c in range(first, r + 1):
-            inverse[r, c] = H[r, c]
-            inverse[c, r] = H[r, c]
+            entry = P[r * (r + 1) // 2 + c]
+            for z in range(LANES):
+                u[r, z] += entry[z] * pull[c, z]
+            if c < r:
+                for z in range(LANES):
+                    u[c, z] += entry[z] * pull[r, z]
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)

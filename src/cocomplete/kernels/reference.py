@@ -155,24 +155,27 @@ def products(bounds, start, column, U, V, out):
     out[:] = (U @ V.T)[_rows(start), column]
 
 
-def posterior_step(
-    bounds, start, column, weight, linear, mean, second, precision, fixed, out_mean, out_second
-):
-    """See :func:`cocomplete.kernels.compiled.posterior_step`."""
-    k = mean.shape[1]
-    triangle = np.tril_indices(k)
-    full = np.zeros((len(mean), k, k))
-    full[:, triangle[0], triangle[1]] = full[:, triangle[1], triangle[0]] = second
+def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
+    """See :func:`cocomplete.kernels.compiled.weighted_sums`."""
     for i in range(bounds[0], bounds[-1]):
         q = slice(start[i], start[i + 1])
-        H = np.diag(precision[i]) + np.einsum("q,qrc->rc", weight[q], full[column[q]])
-        g = linear[q] @ mean[column[q]]
-        free = slice(fixed, None)
-        cov = np.zeros_like(H)
-        cov[free, free] = np.linalg.inv(H[free, free])
-        u = cov @ (g - fixed * H[:, 0])
+        H[i], g[i] = weight[q] @ second[column[q]], linear[q] @ mean[column[q]]
+
+
+def gaussians(H, g, precision, fixed):
+    """See :func:`cocomplete.kernels.compiled.gaussians`."""
+    n, k = g.shape
+    triangle = np.tril_indices(k)
+    free = slice(fixed, None)
+    for i in range(n):
+        whole = np.zeros((k, k))
+        whole[triangle] = H[i]
+        whole = np.tril(whole) + np.tril(whole, -1).T + np.diag(precision[i])
+        cov = np.zeros((k, k))
+        cov[free, free] = np.linalg.inv(whole[free, free])
+        u = cov @ (g[i] - fixed * whole[:, 0])
         u[:fixed] = 1
-        out_mean[i], out_second[i] = u, (np.outer(u, u) + cov)[triangle]
+        g[i], H[i] = u, (np.outer(u, u) + cov)[triangle]
 
 
 def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):

@@ -12,7 +12,6 @@ import numpy as np
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.local import PADDING, LocalEngine
 from cocomplete.frozen import FieldsAlone
-from cocomplete.kernels import posterior_step
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
@@ -127,20 +126,13 @@ class Mode(FieldsAlone):
         # σ' = ¼ sech²(t/2), which neither overflows nor loses its small end.
         curvature = 0.25 / np.cosh(np.clip(t, -60, 60) / 2) ** 2
         weight = np.where(pattern.labels, curvature, self.rho).astype(np.float64)
-        n, k = U.shape
-        mean, second = np.empty((n, k)), np.empty((n, self._outer.shape[1]))
-        posterior_step(
-            pattern.row_bounds,
-            pattern.start,
-            pattern.column,
+        _, second = pattern.row_posteriors(
             weight,
             np.zeros_like(weight),
             self.V.astype(np.float64, copy=False),
             self._outer,
-            np.full((n, k), float(self.ridge)),
-            0,
-            mean,
-            second,
+            np.full(U.shape, float(self.ridge)),
+            offsets=False,
         )
         return second
 

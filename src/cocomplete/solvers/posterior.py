@@ -4,8 +4,11 @@ Up to constants, F with λ2 = 0 is minus the logarithm of a density: u_i and v_j
 normal around o_j + u_i · v_j, a label is 1 with probability σ(o_j + u_i · v_j). The minimiser of F is the
 mode of that density. With few observed cells per row the mode is overconfident, and an average over all
 factors that the data allow predicts better and says how sure it is. Here the average is approximated by
-independent normal distributions for every u_i and v_j (variational Bayes), with two liberties F does not
-have: features and labels have prior precisions of their own, and every feature has its own noise.
+independent normal distributions for every u_i and v_j (variational Bayes), with liberties F does not have:
+features and labels have prior precisions of their own; every feature has its own noise; some factors are the
+labels' own, so that what labels have in common with each other need not be found in the features; and labels
+may be taken as numbers with a noise of their own, which suits labels that all but follow from each other,
+where a sigmoid leaves too much to chance.
 """
 
 from dataclasses import dataclass
@@ -14,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from cocomplete.arrays import FloatArray
-from cocomplete.kernels import posterior_step
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
 from cocomplete.spectral import SparseSpectrum
@@ -28,11 +30,18 @@ DAMPING = 0.7
 NOISE_PRIOR = (0.5, 2.0)
 """A feature's noise before anything is seen, and how many cells that belief is worth."""
 
+NEVER = 1e9
+"""Prior precision of a feature's part in factors that are the labels' own."""
+
+PROBIT_TO_LOGIT = 1.702
+"""The sigmoid of this many times x is the normal distribution function of x, to one part in a hundred."""
+
 OFFSET_PRECISION = (0.01, 1.0)
 """Prior precision of an offset's distance from the observed mean of a feature, log-odds of a label."""
 
-START_LENGTH = 0.3
-"""The zero-filled table's factors, brought to scale, are noise for the most part: start shorter."""
+START_LENGTH, OWN_START_LENGTH = 0.3, 1.5
+"""The zero-filled table's factors, brought to scale, are noise for the most part: start shorter. The labels'
+own are found sooner if they are there before the others take their place."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +57,22 @@ class Prior:
         value α for both and unit noise, the mode is F's minimiser at λ1 = √α.
     feature_weight : float, default=1.0
         Power of the features' likelihood, F's 2w: below 1 the labels have more say in what the factors are.
+    label_rank : int, default=0
+        Number of further factors, in which features have no part.
+    own_precision : float, default=1.0
+        Prior precision of the labels' entries for those.
+    linear : bool, default=False
+        Whether 0/1 columns are numbers, standardised and with a noise of their own, instead of under logistic
+        loss. A label is then as likely 1 as its number is above the level that its rate of ones exceeds.
     """
 
     rank: int
     feature_precision: float
     label_precision: float
     feature_weight: float = 1.0
+    label_rank: int = 0
+    own_precision: float = 1.0
+    linear: bool = False
 
 
 class Rows(NamedTuple):
@@ -86,16 +105,12 @@ class Posterior:
         E[v_j v_jᵀ], packed: the lower triangle, row after row.
     noise : ndarray of shape (n_features,)
         Variance of each feature around t_ij.
+    label_noise : ndarray of shape (m - n_features,)
+        The same for 0/1 columns that are taken as numbers.
     n_iter : int
         Sweeps done.
     converged : bool
         Whether the last sweep changed next to nothing.
-    usual : float
-        Number of features beyond which a row's features count as if they were only so many. What many
-        features agree on says more about each other than about the labels: a row with more of them than the
-        rows of the fit had would be trusted too far.
-    evidence : float
-        What the features of rows are weighted by, on top of that.
     """
 
     prior: Prior
@@ -103,36 +118,19 @@ class Posterior:
     V: FloatArray
     second: FloatArray
     noise: FloatArray
+    label_noise: FloatArray
     n_iter: int
     converged: bool
-    usual: float = np.inf
-    evidence: float = 1.0
 
     def rows(self, cells: Cells, *, sweeps: int = 20, tol: float = 1e-4) -> "Rows":
         """Give the moments of u_i for rows with these cells, by the row step alone."""
         pattern = Pattern.of(cells)
         n, width = cells.shape[0], self.V.shape[1]
-        features = np.diff(cells.x_start)
-        trust = self.evidence * np.minimum(1, self.usual / np.maximum(features, 1))
-        row_weight = np.repeat(self.prior.feature_weight * trust, features)
-        evidence = _Evidence(pattern, self.base, row_weight)
-        U, second = np.empty((n, width)), np.empty((n, self.second.shape[1]))
+        evidence = _Evidence(pattern, self.base, self.prior.feature_weight, linear=self.prior.linear)
+        noise = np.concatenate((self.noise, self.label_noise))
         precision = np.ones((n, width))
-        for _ in range(sweeps if pattern.labels.any() else 1):
-            weight, linear = evidence.of(self.noise)
-            posterior_step(
-                pattern.row_bounds,
-                pattern.start,
-                pattern.column,
-                weight,
-                linear,
-                self.V,
-                self.second,
-                precision,
-                1,
-                U,
-                second,
-            )
+        for _ in range(sweeps if evidence.iterates else 1):
+            U, second = pattern.row_posteriors(*evidence.of(noise), self.V, self.second, precision)
             if evidence.update(*pattern.moments(U, second, self.V, self.second)) < tol:
                 break
         return Rows(U, second)
@@ -149,14 +147,28 @@ class Posterior:
             np.matmul(U, self.V.T, out=mean[part])
             np.matmul(second, second_v.T, out=variance[part])
             variance[part] -= mean[part] ** 2
-        mean += self.base
+        gain, level = self.link
+        mean = mean * gain + level
+        variance *= gain**2
         return Moments(mean, np.maximum(variance, 0, out=variance), self.noise, averaged=True)
 
     def at(self, rows: Rows, cells: Cells) -> Moments:
         """Give mean and variance of some cells, observed or not, of rows whose factors are known."""
         pattern = Pattern.of(cells)
         mean, variance = pattern.moments(*rows, self.V, self.second)
-        return Moments(mean + self.base[pattern.column], variance, self.noise, averaged=True)
+        gain, level = (of_column[pattern.column] for of_column in self.link)
+        return Moments(mean * gain + level, variance * gain**2, self.noise, averaged=True)
+
+    @property
+    def link(self) -> tuple[FloatArray, FloatArray]:
+        """What u_i · v_j is multiplied by, and what is added, to give a feature's value or a log-odds."""
+        gain, level = np.ones(len(self.base)), self.base.astype(np.float64)
+        if self.prior.linear:
+            labels = slice(len(self.noise), None)
+            rate = expit(self.base[labels])
+            gain[labels] = PROBIT_TO_LOGIT / np.sqrt(self.label_noise)
+            level[labels] = gain[labels] * ndtri(rate)
+        return gain, level
 
     def labels_of(self, cells: Cells, asked: Cells) -> Moments:
         """Give some cells of rows with these observed cells."""
@@ -167,7 +179,8 @@ class Posterior:
         U, second_u = self.rows(cells)
         V = _draw(self.V, self.second, rng)
         U = _draw(U, second_u, rng)
-        return U @ V.T + self.base
+        gain, level = self.link
+        return U @ V.T * gain + level
 
 
 def fit_posterior(
@@ -175,6 +188,7 @@ def fit_posterior(
     prior: Prior,
     base: FloatArray,
     *,
+    first_label: int | None = None,
     start: Posterior | None = None,
     max_iter: int = 60,
     tol: float = 2e-3,
@@ -188,6 +202,9 @@ def fit_posterior(
     prior : Prior
     base : ndarray of shape (m,)
         Offsets to start from: 0 for centred features, log-odds for labels.
+    first_label : int, optional
+        The columns from here on may have factors of their own; by default all 0/1 columns, which is not right
+        where some of them are features.
     start : Posterior, optional
         The answer for a nearby prior of the same rank, on the same columns.
     max_iter : int, default=60
@@ -202,40 +219,39 @@ def fit_posterior(
         Of the table itself.
     """
     pattern = Pattern.of(cells)
-    evidence = _Evidence(pattern, base, prior.feature_weight)
+    evidence = _Evidence(pattern, base, prior.feature_weight, linear=prior.linear)
     n, m = cells.shape
+    first_label = cells.n_features if first_label is None else first_label
     V: FloatArray
     noise: FloatArray
     if start is None:
-        V, noise = _first_factors(cells, prior, base), np.ones(cells.n_features)
+        V, noise = _first_factors(cells, prior, base, first_label), np.ones(m)
         second = pack(V[:, :, None] * V[:, None, :])
     else:
-        V, second, noise = start.V, start.second, start.noise
+        V, second = start.V, start.second
+        noise = np.concatenate((start.noise, start.label_noise))
     width = V.shape[1]
     is_label = np.arange(m) >= cells.n_features
     precision = np.empty((m, width))
     precision[:, 0] = np.where(is_label, OFFSET_PRECISION[1], OFFSET_PRECISION[0])
     precision[:, 1:] = np.where(is_label, prior.label_precision, prior.feature_precision)[:, None]
-    U, second_u = np.empty((n, width)), np.empty((n, second.shape[1]))
+    own = width - prior.label_rank
+    precision[:first_label, own:], precision[first_label:, own:] = NEVER, prior.own_precision
     row_precision = np.ones((n, width))
     sweep, change = 0, np.inf
     for sweep in range(1, max_iter + 1):
         weight, linear = evidence.of(noise)
-        by_row = (pattern.row_bounds, pattern.start, pattern.column, weight, linear)
-        posterior_step(*by_row, V, second, row_precision, 1, U, second_u)
-        weight, linear = weight[pattern.order], linear[pattern.order]
-        by_column = (pattern.column_bounds, pattern.column_start, pattern.row, weight, linear)
-        V, second = np.empty((m, width)), np.empty((m, second_u.shape[1]))
-        posterior_step(*by_column, U, second_u, precision, 0, V, second)
+        U, second_u = pattern.row_posteriors(weight, linear, V, second, row_precision)
+        V, second = pattern.column_posteriors(weight, linear, U, second_u, precision)
         t, variance = pattern.moments(U, second_u, V, second)
         noise = evidence.noise(t, variance)
         change = evidence.update(t, variance)
         V, second = _whiten(second_u, V, second)
         if change < tol and sweep > 5:
             break
-    by_row = (pattern.row_bounds, pattern.start, pattern.column, *evidence.of(noise))
-    posterior_step(*by_row, V, second, row_precision, 1, U, second_u)
-    posterior = Posterior(prior, base, V, second, noise, sweep, converged=change < tol)
+    U, second_u = pattern.row_posteriors(*evidence.of(noise), V, second, row_precision)
+    d = cells.n_features
+    posterior = Posterior(prior, base, V, second, noise[:d], noise[d:], sweep, converged=change < tol)
     return posterior, Rows(U, second_u)
 
 
@@ -245,49 +261,61 @@ class _Evidence:
     t: FloatArray
     variance: FloatArray
 
-    def __init__(self, pattern: Pattern, base: FloatArray, feature_weight: float | FloatArray) -> None:
-        self.pattern, self.feature_weight = pattern, feature_weight
+    def __init__(self, pattern: Pattern, base: FloatArray, feature_weight: float, *, linear: bool) -> None:
+        self.pattern, self.feature_weight, self.linear = pattern, feature_weight, linear
         self.base = base[pattern.column]
         self.t = np.zeros(pattern.value.size)
         self.variance = np.ones(pattern.value.size)
         self.weight = np.zeros(pattern.value.size)
-        self.linear = np.zeros(pattern.value.size)
+        self.pull = np.zeros(pattern.value.size)
         self.first = True
 
-    @cached_property
-    def _features(self) -> tuple[NDArray[np.intp], NDArray[np.int32], FloatArray]:
-        where = np.flatnonzero(~self.pattern.labels)
-        return where, self.pattern.column[where], (self.pattern.value - self.base)[where]
+    @property
+    def iterates(self) -> bool:
+        """Whether the weights depend on the means."""
+        return bool(self._logistic[0].size)
 
     @cached_property
-    def _labels(self) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-        where = np.flatnonzero(self.pattern.labels)
+    def _numbers(self) -> tuple[NDArray[np.intp], NDArray[np.int32], FloatArray, FloatArray]:
+        """Where normal cells are, their columns, centred values and powers."""
+        labels = self.pattern.labels
+        value, power = self.pattern.value - self.base, np.ones(self.base.size)
+        power[~labels] = self.feature_weight
+        if self.linear:
+            rate, spread = _rate_and_spread(self.base[labels])
+            value[labels] = (self.pattern.value[labels] - rate) / spread
+        where = np.arange(self.base.size) if self.linear else np.flatnonzero(~labels)
+        return where, self.pattern.column[where], value[where], power[where]
+
+    @cached_property
+    def _logistic(self) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+        where = np.flatnonzero(self.pattern.labels & (not self.linear))
         return where, self.pattern.value[where], self.base[where]
 
     def of(self, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weight and linear coefficient of every cell, at the current means."""
-        where, column, value = self._features
-        self.weight[where] = self.feature_weight / noise[column]
-        self.linear[where] = self.weight[where] * value
-        where, value, base = self._labels
+        where, column, value, power = self._numbers
+        self.weight[where] = power / noise[column]
+        self.pull[where] = self.weight[where] * value
+        where, value, base = self._logistic
         # The label's expected slope and curvature under the normal posterior of t.
         shrink = 1 / np.sqrt(1 + np.pi / 8 * self.variance[where])
         probability = expit((self.t[where] + base) * shrink)
         curvature = shrink * probability * (1 - probability)
-        pull = curvature * self.t[where] + value - probability
+        slope = curvature * self.t[where] + value - probability
         pace = 1.0 if self.first else DAMPING
         self.weight[where] += pace * (curvature - self.weight[where])
-        self.linear[where] += pace * (pull - self.linear[where])
+        self.pull[where] += pace * (slope - self.pull[where])
         self.first = False
-        return self.weight, self.linear
+        return self.weight, self.pull
 
     def noise(self, t: FloatArray, variance: FloatArray) -> FloatArray:
-        """Each feature's expected squared residual, with a little prior."""
-        where, column, value = self._features
-        d = self.pattern.n_features
-        squares = np.bincount(column, (value - t[where]) ** 2 + variance[where], d)
+        """Each normal column's expected squared residual, with a little prior."""
+        where, column, value, _ = self._numbers
+        m = self.pattern.column_start.size - 1
+        squares = np.bincount(column, (value - t[where]) ** 2 + variance[where], m)
         guess, worth = NOISE_PRIOR
-        noise: FloatArray = (squares + guess * worth) / (np.bincount(column, minlength=d) + worth)
+        noise: FloatArray = (squares + guess * worth) / (np.bincount(column, minlength=m) + worth)
         return noise
 
     def update(self, t: FloatArray, variance: FloatArray) -> float:
@@ -297,20 +325,33 @@ class _Evidence:
         return change
 
 
-def _first_factors(cells: Cells, prior: Prior, base: FloatArray) -> FloatArray:
+def _rate_and_spread(log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of 0/1 columns with these log-odds."""
+    rate: FloatArray = expit(log_odds.astype(np.float64))
+    return rate, np.sqrt(rate * (1 - rate))
+
+
+def _first_factors(cells: Cells, prior: Prior, base: FloatArray, first_label: int) -> FloatArray:
     """Leading right singular vectors of the zero-filled table, to the scale of unit rows."""
     n, m = cells.shape
     share = max((cells.x_value.size + cells.y_value.size) / (n * m), 1e-6)
+    rate, deviation = _rate_and_spread(base[cells.y_column])
     # Four is the slope of a score against its probability at one half.
-    scores = 4 * (cells.y_value - expit(base[cells.y_column]))
+    scores = (cells.y_value - rate) * (1 / deviation if prior.linear else 4)
     spread = np.sqrt(prior.feature_weight)
     values = spread * (cells.x_value - base[cells.x_column])
     left, right = cells.matrices(values.astype(np.float64), scores.astype(np.float64))
-    rank = min(prior.rank, n, m)
-    V = np.zeros((m, rank + 1))
-    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, rank)
-    V[:, 1 : len(s) + 1] = START_LENGTH * vectors * (s / share / np.sqrt(n))
+
+    scale = 1 / (share * np.sqrt(n))
+    V = np.zeros((m, 1 + min(prior.rank, n, m) + prior.label_rank))
+    own = V.shape[1] - prior.label_rank
+    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, own - 1)
+    V[:, 1 : len(s) + 1] = START_LENGTH * scale * vectors * s
     V[: cells.n_features] /= spread
+    if prior.label_rank:
+        labels = right[:, first_label - cells.n_features :]
+        s, vectors = SparseSpectrum(left[:, :0], labels, floor=0.0).above(0.0, prior.label_rank)
+        V[first_label:, own : own + len(s)] = OWN_START_LENGTH * scale * vectors * s
     return V
 
 
