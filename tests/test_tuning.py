@@ -410,7 +410,10 @@ def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
     total = base + sum(s * (one.y_score - base) for s, one in zip(shares, members, strict=True))
     np.testing.assert_allclose(blend.y_score, total)
     blind_shares = np.array(blend.settings["shares"]["unlabelled"])
-    np.testing.assert_allclose(blend.y_blind, blind_shares @ np.stack([one.y_blind for one in members]))
+    together = blind_shares @ np.stack([one.y_blind for one in members])
+    _, told = searched._read_out(searched.best("features", "average"))
+    read = blend.settings["ridge_share"]
+    np.testing.assert_allclose(blend.y_blind, (1 - read) * together + read * told)
     for part, score in (("labels", blend.y_score), ("unlabelled", blend.y_blind)):
         assert blend.errors[part] == pytest.approx(np.mean(np.logaddexp(0, score) - truth * score))
     # Together they predict the hidden labels no worse than in equal parts.
@@ -419,13 +422,17 @@ def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
 
 
 def test_known_and_unknown_rows_share_their_averages_but_not_their_shares(searched):
+    settings = searched.blend.settings
     labels, unlabelled = (searched._members(searched.blend, part) for part in ("labels", "unlabelled"))
-    assert [one.prior for one in labels] == [one.prior for one in unlabelled]
-    assert [one.share for one in labels] == list(searched.blend.settings["shares"]["labels"])
-    shares = np.array([one.share for one in unlabelled])
-    assert shares.sum() == pytest.approx(1)
+    *averages, regression = unlabelled
+    assert [one.prior for one in labels] == [one.prior for one in averages]
+    assert [one.share for one in labels] == list(settings["shares"]["labels"])
+    assert {one.ridge for one in (*labels, *averages)} == {None}
+    assert (regression.ridge, regression.share) == (settings["ridge"], settings["ridge_share"])
+    shares = np.array([one.share for one in averages])
+    assert shares.sum() == pytest.approx(1 - regression.share)
     # Of two members the better one says more: e times, where the other errs 5 % more.
-    errors = np.array([one.errors["unlabelled"] for one in searched.blend.settings["members"]])
+    errors = np.array([one.errors["unlabelled"] for one in settings["members"]])
     expected = -(errors - errors[0]) / errors.min() / 0.05
     np.testing.assert_allclose(np.log(shares / shares[0]), expected, rtol=1e-9, atol=1e-9)
 
