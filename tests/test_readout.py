@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from cocomplete import CoCompleter
+from cocomplete.candidates import Fixed
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.posterior import Prior, fit_posterior
 from cocomplete.solvers.readout import Readout, completed, cost, read_out
-from cocomplete.tuning import Fixed, Search
+from cocomplete.tuning import Search
 
 nan = np.nan
 NUMBERS, FIRST_LABEL = 5, 7

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from cocomplete import CoCompleter, tuning
+from cocomplete.candidates import FEATURE_WEIGHTS, Fixed
 from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden
 from cocomplete.parts import Setting
 from cocomplete.problem.observations import Observations
-from cocomplete.tuning import FEATURE_WEIGHTS, HIDDEN_SHARE, PARTS, PATH, Fixed, Hidden, Search
+from cocomplete.tuning import PATH, Search
 
 nan = np.nan
 OPEN = Fixed(None, None, None)

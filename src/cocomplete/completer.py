@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.callbacks import CallbackSupportMixin, task_reporter, with_callbacks
+from cocomplete.candidates import Fixed
 from cocomplete.completion import Completion, Reconstruction
 from cocomplete.containers import Table, column_label, fill_like, frame_like
 from cocomplete.exceptions import InputError
@@ -28,7 +29,7 @@ from cocomplete.solvers.choice import choose, solve
 from cocomplete.solvers.polish import polish
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.thresholds import cardinality_thresholds, f1_thresholds, given_thresholds
-from cocomplete.tuning import Fixed, Search
+from cocomplete.tuning import Search
 
 logger = logging.getLogger("cocomplete")
 

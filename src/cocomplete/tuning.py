@@ -13,14 +13,15 @@ trivial answer (column means, label rates) is judged beside them.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, softmax
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.candidates import FEATURE_WEIGHTS, Candidate, Fixed, Method, log_loss
 from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden, HiddenLabels, Part, Truth, View
 from cocomplete.parts import Member, Setting
 from cocomplete.problem.encoding import Encoding
@@ -30,7 +31,7 @@ from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
 from cocomplete.solvers.readout import LARGEST, cost, read_out
-from cocomplete.solvers.solution import Progress, Record
+from cocomplete.solvers.solution import Progress
 
 FEWEST = 10
 """A part with fewer hidden cells than this is not judged: chance would choose."""
@@ -38,7 +39,6 @@ FEWEST = 10
 ENOUGH, MOST_HIDINGS = 300, 3
 """Where one hiding has fewer cells of a part than this, a small table is hidden from several times."""
 
-FEATURE_WEIGHTS = (0.5, 0.1, 0.03)
 PATH = np.geomspace(0.7, 0.03, 10)
 """λ1 along a path, as shares of λ_max."""
 
@@ -90,99 +90,6 @@ and what they gain over the mode shrinks as rows become many."""
 SWEEPS = (25, 12, 40)
 """Most sweeps of an average while searching: from scratch, from the answer for the prior before, and from
 scratch with more factors, of which there are few."""
-
-
-Method = Literal["mode", "average", "blend", "trivial"]
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """Penalties that the user gave; None where they are to be chosen."""
-
-    rank_penalty: float | None
-    residual_penalty: float | None
-    feature_weight: float | None
-
-    def setting(self) -> Setting:
-        """Give what to fit with where nothing could be judged."""
-        return Setting(
-            rank_penalty=self.rank_penalty,
-            residual_penalty=self.residual_penalty or 0.0,
-            feature_weight=FEATURE_WEIGHTS[0] if self.feature_weight is None else self.feature_weight,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """One model and what it says of the hidden cells.
-
-    Attributes
-    ----------
-    method : {"mode", "average", "blend", "trivial"}
-    gaussian : bool
-        Whether features were made normal by ranks.
-    settings : dict
-        λ1, λ2 and w of a mode (keys as the estimator's parameters), the prior of an average, the members of a
-        blend and their shares.
-    errors : dict
-        Mean squared error of standardised hidden features; mean log-loss of hidden labels.
-    x_mean, x_std, y_score, y_blind : ndarray
-        Prediction for each hidden feature and its standard deviation, in the user's units; log-odds of each
-        hidden label, and from the features of its row alone.
-    """
-
-    method: Method
-    gaussian: bool
-    settings: dict[str, Any]
-    errors: dict[Part, float]
-    x_mean: FloatArray = field(repr=False)
-    x_std: FloatArray = field(repr=False)
-    y_score: FloatArray = field(repr=False)
-    y_blind: FloatArray = field(repr=False)
-
-    @property
-    def rank(self) -> int | None:
-        """Number of factors of an average."""
-        return self.settings["prior"].rank if self.method == "average" else None
-
-    def is_average(self, prior: Prior, *, gaussian: bool) -> bool:
-        """Say whether this is the average for a prior, on a scale."""
-        return self.settings.get("prior") == prior and self.gaussian == gaussian
-
-    @property
-    def kind(self) -> tuple[bool, float]:
-        """What sort of average it is: whether labels are numbers, and the features' weight."""
-        prior: Prior = self.settings["prior"]
-        return prior.linear, prior.feature_weight
-
-    @property
-    def label_error(self) -> float:
-        """Errors of labels, known ones beside them or not."""
-        return self.errors["labels"] + self.errors["unlabelled"]
-
-    def record(self) -> Record:
-        """Give all but the predictions, flat but for a blend's members."""
-        settings = dict(self.settings)
-        if self.method == "blend":
-            members, shares = settings.pop("members"), settings.pop("shares")
-            settings.pop("completer", None)
-            settings["members"] = [
-                one.record() | {f"{part}_share": shares[part][k] for part in shares}
-                for k, one in enumerate(members)
-            ]
-        prior = settings.pop("prior", None)
-        if prior is not None:
-            settings |= {
-                "factors": prior.rank,
-                "feature_precision": prior.feature_precision,
-                "label_precision": prior.label_precision,
-                "feature_weight": prior.feature_weight / 2,
-                "label_factors": prior.label_rank,
-                "own_precision": prior.own_precision,
-                "linear": prior.linear,
-            }
-        errors = {f"{part}_error": error for part, error in self.errors.items()}
-        return {"method": self.method, "gaussian": self.gaussian, **settings, **errors}
 
 
 class Search:
@@ -364,13 +271,13 @@ class Search:
             settings["completer"] = completer
             settings["ridge"], told = read
             # What was learnt of features that were filled in is trusted as far as they were there.
-            both = _shares([_log_loss(truth, y_blind), _log_loss(truth, told)])
+            both = _shares([log_loss(truth, y_blind), log_loss(truth, told)])
             both[1] *= self.hidings[0].visible.X_known.mean()
             settings["ridge_share"] = share = float(both[1] / both.sum())
             y_blind = (1 - share) * y_blind + share * told
         errors: dict[Part, float] = {
-            "labels": _log_loss(truth, y_score),
-            "unlabelled": _log_loss(truth, y_blind),
+            "labels": log_loss(truth, y_score),
+            "unlabelled": log_loss(truth, y_blind),
         }
         none = np.empty(0)
         return Candidate("blend", gaussian, settings, errors, none, none, y_score, y_blind)
@@ -390,7 +297,7 @@ class Search:
         best: tuple[float, float, FloatArray] | None = None
         for ridge, step in zip(RIDGES, zip(*paths, strict=True), strict=True):
             told = np.concatenate([view.read(one) for view, one in zip(views, step, strict=True)])
-            error = _log_loss(self.truth.y_value, told)
+            error = log_loss(self.truth.y_value, told)
             if best is not None and error > best[0]:
                 break
             best = (error, ridge, told)
@@ -575,8 +482,8 @@ class Search:
             )
             errors["features"] = float(np.mean((residual / truth.x_scale) ** 2))
         if y_score.size:
-            errors["labels"] = _log_loss(truth.y_value, y_score)
-            errors["unlabelled"] = _log_loss(truth.y_value, y_blind)
+            errors["labels"] = log_loss(truth.y_value, y_score)
+            errors["unlabelled"] = log_loss(truth.y_value, y_blind)
         gaussian = views[0].encoding.gaussian
         candidate = Candidate(method, gaussian, settings, errors, x_mean, x_std, y_score, y_blind)
         self.candidates.append(candidate)
@@ -686,7 +593,3 @@ def _shares(errors: list[float]) -> FloatArray:
     """Give shares that add up to one, equal but for what is far off."""
     excess = np.asarray(errors) / min(errors) - 1
     return np.asarray(softmax(-excess / FAR_OFF))
-
-
-def _log_loss(truth: FloatArray, score: FloatArray) -> float:
-    return float(np.mean(np.logaddexp(0, score) - truth * score))
