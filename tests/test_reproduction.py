@@ -62,7 +62,9 @@ def test_the_run_kept_its_limits():
     records = pages.results(FOLDER, table_1.NAME).read()
     own = [record for record in records if record.method in table_1.ALGORITHM_1]
     # No more than half of two full SVDs per iteration.
-    costs = [record.seconds / record.figures["iterations"] / record.svd_seconds for record in own]
+    timed = [record for record in own if record.svd_seconds]
+    costs = [record.seconds / record.figures["iterations"] / record.svd_seconds for record in timed]
+    assert len(costs) >= 20
     assert sorted(costs)[len(costs) // 2] <= 1
     assert max(record.memory for record in records) < 6 * 1024
     # Exact solutions and baselines of both tables, an hour on two cores.

@@ -66,7 +66,8 @@ class Record:
     seconds : float
         How long it took, its table included.
     svd_seconds : float or None
-        How long one LAPACK SVD of a table of this size took just before: the unit of cost.
+        How long one LAPACK SVD of a table of this size took just before: the unit of cost. None if it was not
+        timed then.
     memory : float
         Most memory its process had held by then, in MiB.
     warnings : list of str

@@ -265,13 +265,14 @@ def costs(records: Sequence[Record]) -> list[str]:
     if own:
         minutes = sum(r.seconds for r in own) / CORES / 60
         each = [r.seconds / r.figures["iterations"] / r.svd_seconds for r in own if r.svd_seconds]
-        said.append(
-            f"Algorithm 1's {len(own)} synthetic trials: {minutes:.0f} minutes on {CORES} cores; an "
-            f"iteration costs "
-            f"{np.median(each):.2f} full LAPACK SVDs of the table (median; at most {max(each):.2f}), where "
-            f"as "
-            "printed COCO-1's needs two."
-        )
+        text = f"Algorithm 1's {len(own)} synthetic trials: {minutes:.0f} minutes on {CORES} cores"
+        if each:
+            text += (
+                f"; an iteration costs {np.median(each):.2f} full LAPACK SVDs of the table (median of the "
+                f"{len(each)} trials beside which one was timed; at most {max(each):.2f}), where as printed "
+                "COCO-1's needs two"
+            )
+        said.append(text + ".")
     if tables:
         said.append(f"The largest process held {max(r.memory for r in tables) / 1024:.1f} GiB.")
     return said
