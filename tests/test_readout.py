@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from cocomplete import CoCompleter
-from cocomplete.candidates import Fixed
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.posterior import Prior, fit_posterior
 from cocomplete.solvers.readout import Readout, completed, cost, read_out
-from cocomplete.tuning import Search
 
 nan = np.nan
 NUMBERS, FIRST_LABEL = 5, 7
@@ -147,14 +145,6 @@ def test_features_of_their_own_are_read_out_and_the_share_grows_with_what_is_obs
 def test_too_many_features_are_not_regressed_on(monkeypatch):
     monkeypatch.setattr("cocomplete.tuning.LARGEST", 10.0)
     X, Y = labelled(n=60)
-    found = Search(
-        Observations(X, Y),
-        np.zeros(8, bool),
-        center=True,
-        scale=True,
-        fixed=Fixed(None, None, None),
-        averaging=True,
-        random_state=0,
-    ).run()
-    assert "ridge" not in found.blend.settings
-    assert len(found._members(found.blend, "unlabelled")) == len(found.blend.settings["members"])
+    told = CoCompleter(random_state=0).fit(X, Y).validation_["unlabelled"]
+    assert told["method"] == "blend"
+    assert "ridge" not in told

@@ -1,8 +1,8 @@
 """Labels read out of completed features by logistic regression.
 
 Factors hold what features have in common, and labels of new rows are predicted from that alone. Where a row's
-features are all there, a plain classifier that sees each of them knows something else: the two together err
-less than either. What is missing of a row's features is filled in by a posterior, from the others.
+features are all there, a plain classifier that sees each of them knows something else, and the two together
+often err less than either. What is missing of a row's features is filled in by a posterior, from the others.
 """
 
 from collections.abc import Iterator, Sequence
