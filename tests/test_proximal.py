@@ -98,6 +98,28 @@ def test_line_search_finds_a_curvature_that_bounds_the_loss():
     assert solution.objective == pytest.approx(50 * reference.objective, rel=1e-9)
 
 
+@pytest.mark.parametrize("backtrack", [True, False])
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_quadratic_need_not_be_looked_at_twice(backtrack, restart):
+    objective, looks = squared(), []
+
+    def loss(T):
+        looks.append(T)
+        return objective.smooth(T)
+
+    start = LowRank.zero(objective.shape, objective.dtype)
+    recipe = Recipe(backtrack=backtrack, restart=restart, max_iter=40)
+    once, twice = (
+        solve_proximal(loss, 0.5, start, objective.offsets, replace(recipe, quadratic=quadratic))
+        for quadratic in (True, False)
+    )
+    np.testing.assert_allclose(once.M.dense(), twice.M.dense(), atol=1e-10)
+    np.testing.assert_allclose(
+        [record["objective"] for record in once.history], [record["objective"] for record in twice.history]
+    )
+    assert len(looks) == (40 + 2) + 2 * 40
+
+
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_free_label_offsets_reach_the_joint_minimum(accelerate):
     objective = tiny_objective(5, free_offsets=True)

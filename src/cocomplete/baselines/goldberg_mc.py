@@ -197,31 +197,41 @@ class GoldbergMC(TransductiveCompleter):
         records = self._validate(observed, weights)
         for_features, for_labels = choose(records)
         d = observed.n_features
-        units, features, X = self._refit(observed, for_features)
-        labels, Z = features, X
-        if for_labels is not for_features:
-            _, labels, Z = self._refit(observed, for_labels)
+        together = all(for_features[name] == for_labels[name] for name in ("label_weight", "scale"))
+        penalties = {for_features["rank_penalty"]} | ({for_labels["rank_penalty"]} if together else set())
+        units, fits = self._refit(observed, for_features, penalties)
+        features, X = fits[for_features["rank_penalty"]]
+        if not together:
+            _, fits = self._refit(observed, for_labels, {for_labels["rank_penalty"]})
+        labels, Z = fits[for_labels["rank_penalty"]]
         self._keep(features, labels, for_labels["rank_penalty"], for_labels["label_weight"], records)
         return Reconstruction(units.restore(X[:, :d]), Z[:, d:])
 
     def _validate(self, observed: Observations, weights: list[float]) -> list[Record]:
-        """Try scaled and raw features at the smallest λ, then the others as labels liked it best.
+        """Try raw and scaled features at the smallest λ, then the others as labels liked it best.
 
         Heavier labels do nothing for features: after the first λ a path ends as soon as labels have turned.
         """
         held = hold_out(observed, self.random_state)
         first, *others = weights
-        records = [
-            record
-            for scale in (True, False)
-            for record in self._try(observed, held, {"label_weight": first, "scale": scale}, FEATURES, LABELS)
-        ]
+        records: list[Record] = []
+        for scale in (False, True):
+            setting = {"label_weight": first, "scale": scale}
+            records += self._try(observed, held, setting, (FEATURES, LABELS), records)
         scale = choose(records)[1]["scale"]
         for weight in others if held.Y_hidden.any() else []:
-            records += self._try(observed, held, {"label_weight": weight, "scale": scale}, LABELS)
+            setting = {"label_weight": weight, "scale": scale}
+            records += self._try(observed, held, setting, (LABELS,), records)
         return records
 
-    def _try(self, observed: Observations, held: HeldOut, setting: Record, *watched: str) -> list[Record]:
+    def _try(
+        self,
+        observed: Observations,
+        held: HeldOut,
+        setting: Record,
+        watched: tuple[str, ...],
+        rivals: list[Record],
+    ) -> list[Record]:
         """Follow the path for one setting on the cells that stay visible and score it on the hidden ones."""
         units, objective = self._standardized(held.shown, setting)
         unit, d = _unit(held.shown, setting["label_weight"]), observed.n_features
@@ -249,17 +259,21 @@ class GoldbergMC(TransductiveCompleter):
             # Only the rest is left to choose: the way down to μ does not compete.
             models = deque(models, maxlen=1)
         candidates = (({"rank_penalty": penalty / unit, **setting}, model) for penalty, model in models)
-        return follow(candidates, score, watched).records
+        return follow(candidates, score, watched, rivals).records
 
-    def _refit(self, observed: Observations, setting: Record) -> tuple[Standardization, Solution, FloatArray]:
+    def _refit(
+        self, observed: Observations, setting: Record, penalties: set[float]
+    ) -> tuple[Standardization, dict[float, Model]]:
+        """Fit everything for these values of μ, the rest as the setting says."""
         units, objective = self._standardized(observed, setting)
-        penalty = setting["rank_penalty"] * _unit(observed, setting["label_weight"])
+        unit = _unit(observed, setting["label_weight"])
         if self.variant == "mc-1":
-            *_, (_, model) = self._fixed_point(objective, _down_to(objective, penalty))
-            return units, *model
+            paths = {mu: self._fixed_point(objective, _down_to(objective, mu * unit)) for mu in penalties}
+            return units, {mu: deque(path, maxlen=1)[0][1] for mu, path in paths.items()}
         tol = 1e-3 if self.tol is None else float(self.tol)
-        solution = refit(objective, [penalty], tol=tol, max_iter=self.max_iter)[penalty]
-        return units, solution, solution.M.dense() + solution.offsets
+        found = refit(objective, [mu * unit for mu in penalties], tol=tol, max_iter=self.max_iter)
+        solutions = {mu: found[mu * unit] for mu in penalties}
+        return units, {mu: (at, at.M.dense() + at.offsets) for mu, at in solutions.items()}
 
     def _standardized(self, observed: Observations, setting: Record) -> tuple[Standardization, Objective]:
         units = Standardization.of(observed.X, center=True, scale=setting["scale"])

@@ -73,7 +73,7 @@ def complete_with_side_information(
         Its M is Z, of shape (r_a, r_b).
     """
     start = _nothing(D, A, B)
-    how = Recipe(backtrack=True) if recipe is None else recipe
+    how = Recipe(backtrack=True, quadratic=True) if recipe is None else recipe
     return solve_proximal(
         side_information_loss(D, A, B), penalty, start, np.zeros(start.shape[1], D.dtype), how
     )
@@ -230,7 +230,7 @@ class Maxide(TransductiveCompleter):
             observed.X, rank_penalty=first, max_iter=self.max_iter, center=False, scale=False
         )
         A = features.table(features.features)
-        recipe = Recipe(backtrack=True, max_iter=self.max_iter)
+        recipe = Recipe(backtrack=True, quadratic=True, max_iter=self.max_iter)
         labels = complete_with_side_information(observed.Y, A, B, penalty=second, recipe=recipe)
         return _Stages(features, A, labels, second, None)
 
@@ -250,7 +250,7 @@ class Maxide(TransductiveCompleter):
         constant = np.full((observed.n_samples, 1), observed.n_samples**-0.5, observed.X.dtype)
         A = np.hstack((constant, M.U[:, strong]))
         curvature = spectral_norm(A) ** 2 * (1.0 if B is None else spectral_norm(B) ** 2)
-        recipe = Recipe(curvature=curvature or 1.0, restart=True, max_iter=1000, tol=1e-8)
+        recipe = Recipe(curvature=curvature or 1.0, restart=True, quadratic=True, max_iter=1000, tol=1e-8)
         tried = None
         penalties: Sequence[float] = LABEL_PENALTIES
         if self.label_penalty is not None:

@@ -19,7 +19,6 @@ from cocomplete.baselines.tuning import (
     hold_out,
     path,
     refit,
-    squared_error,
 )
 from cocomplete.completion import Reconstruction
 from cocomplete.problem.objective import Objective
@@ -154,13 +153,15 @@ def _errors(
     observed: Observations, held: HeldOut, units: Standardization, solution: Solution
 ) -> dict[str, float]:
     """Errors on the hidden cells, of those parts of the table that the solution has."""
-    d, D = observed.n_features, units.restore(solution.M.dense() + solution.offsets)
+    d, D = observed.n_features, solution.M.dense() + solution.offsets
     errors = {}
     if held.X_hidden.any():
-        spread = units.scale[:d]
-        errors[FEATURES] = squared_error(observed.X / spread, D[:, :d] / spread, held.X_hidden)
+        rows, columns = np.nonzero(held.X_hidden)
+        truth = (observed.X[rows, columns] - units.center[columns]) / units.scale[columns]
+        errors[FEATURES] = float(np.mean((D[rows, columns] - truth) ** 2))
     if D.shape[1] > d and held.Y_hidden.any():
-        errors[LABELS] = brier(observed.Y, D[:, d:], held.Y_hidden)
+        labels = D[:, d:] * units.scale[d:] + units.center[d:]
+        errors[LABELS] = brier(observed.Y, labels, held.Y_hidden)
     return errors
 
 

@@ -29,6 +29,9 @@ PATIENCE = 3
 PATH_LENGTH, PATH_END = 14, 2.0**-13
 """Values of λ1 on a path, and the smallest as a share of the largest: each is half of the one before."""
 
+FAR_BEHIND = 10.0
+"""An error so many times the best of an earlier path will not catch up."""
+
 NEGLIGIBLE = 1e-6
 """Below this share of its largest value an error has nothing left to gain."""
 
@@ -96,8 +99,12 @@ def follow(
     candidates: Iterable[tuple[Record, Answer]],
     score: Callable[[Answer], dict[str, float]],
     watched: Sequence[str] = (FEATURES, LABELS),
+    rivals: Sequence[Record] = (),
 ) -> "Followed[Answer]":
     """Score candidates in turn, until no score that is watched has become much better for a while.
+
+    Once one of them has turned, a path is not followed for the sake of another that is far behind what an
+    earlier path reached.
 
     Parameters
     ----------
@@ -107,6 +114,8 @@ def follow(
         Errors of an answer on the hidden cells.
     watched : sequence of str
         Scores that decide when to stop.
+    rivals : sequence of dict
+        Records of earlier paths.
 
     Returns
     -------
@@ -118,7 +127,9 @@ def follow(
         errors = score(answer)
         records.append(setting | errors)
         answers |= {name: answer for name in errors if best(records, name) is records[-1]}
-        if min((_since_better(records, name) for name in watched if name in errors), default=0) >= PATIENCE:
+        scored = [name for name in watched if name in errors]
+        going = [name for name in scored if _since_better(records, name) < PATIENCE]
+        if len(going) < len(scored) and all(_far_behind(records[-1], rivals, name) for name in going):
             break
     return Followed(records, answers)
 
@@ -128,6 +139,10 @@ def _since_better(records: list[Record], score: str) -> int:
     errors = [float(record[score]) for record in records]
     enough = max(min(errors), NEGLIGIBLE * max(errors))
     return len(errors) - 1 - next(k for k, error in enumerate(errors) if error <= enough)
+
+
+def _far_behind(record: Record, rivals: Sequence[Record], score: str) -> bool:
+    return any(float(record[score]) > FAR_BEHIND * float(rival[score]) for rival in rivals)
 
 
 def best(records: list[Record], score: str) -> Record:

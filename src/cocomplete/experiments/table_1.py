@@ -46,6 +46,10 @@ ALL = PUBLISHED + tuple(
 )
 """All 72 settings: the printed ones first, then the others in the order of their sizes."""
 
+MC_GAP = 1e-2
+"""Duality gap that tuned Mc is solved to: a tenth of it takes half as long again and moves its features' errors
+by a few per cent of themselves, its labels' not at all."""
+
 Fit = Callable[[Bunch, int, int], Figures]
 """Gives a method's figures on a table, with a seed and Algorithm 1's iterations."""
 
@@ -106,10 +110,10 @@ METHODS: dict[str, tuple[Fit, float]] = {
     "COCO-0 exact": (_exact(0.0), 12.0),
     "COCO-1 exact, polished": (_exact(1.0, polish=True), 14.0),
     "Maxide tuned": (_completer(lambda seed, _: Maxide(preset="tuned", random_state=seed)), 35.0),
-    "Mc tuned": (_completer(lambda seed, _: Mc(preset="tuned", random_state=seed)), 140.0),
+    "Mc tuned": (_completer(lambda seed, _: Mc(preset="tuned", tol=MC_GAP, random_state=seed)), 100.0),
     "MC-b tuned": (
         _completer(lambda seed, _: GoldbergMC(preset="tuned", variant="mc-b", random_state=seed)),
-        250.0,
+        130.0,
     ),
     "true row space": (_true_rows, 5.0),
     "true Z": (_true_scores, 1.0),

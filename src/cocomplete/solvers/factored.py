@@ -175,7 +175,7 @@ class FactoredRun:
         history: list[Record] = []
 
         def note(iteration: int, value: float, s: FloatArray, gap: float, W: FloatArray) -> None:
-            seen, lost = watch(monitor, lambda: function.low_rank(W), function.offsets(W))
+            seen, lost = watch(monitor, lambda: function.low_rank(W, s), function.offsets(W))
             self.started += lost
             record: Record = {
                 "iteration": iteration,
@@ -416,7 +416,7 @@ class FactoredRun:
         gap = relative_gap(value, self.highest)
         history[-1] |= {"objective": value, "duality_gap": gap}
         return Solution(
-            self.function.low_rank(W),
+            self.function.low_rank(W, s),
             self.function.offsets(W),
             value,
             gap,

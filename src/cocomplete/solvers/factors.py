@@ -137,12 +137,10 @@ class FactoredObjective:
         W[n:][self.engine.empty_columns, 1:] = 0
         return W, low_rank.s[:k]
 
-    def low_rank(self, W: FloatArray) -> LowRank:
-        """M as U diag(s) Vt with orthonormal factors."""
-        M = factor_svd(W[: self.engine.n, 1:], W[self.engine.n :, 1:])
-        M.U[self.engine.empty_rows] = 0
-        M.Vt[:, self.engine.empty_columns] = 0
-        return M
+    def low_rank(self, W: FloatArray, s: FloatArray) -> LowRank:
+        """M as U diag(s) Vt with orthonormal factors, from W and s as :meth:`balance` left them."""
+        n, k, root = self.engine.n, len(s), np.sqrt(s)
+        return LowRank(W[:n, 1 : k + 1] / root, s, (W[n:, 1 : k + 1] / root).T)
 
 
 def factor_svd(U: FloatArray, V: FloatArray) -> LowRank:

@@ -37,6 +37,9 @@ class Recipe:
         Whether V is extrapolated by (t − 1)/t⁺ with t⁺ = (1 + √(1 + 4t²))/2. The first two steps are plain.
     restart : bool, default=False
         Whether momentum is dropped when it points uphill.
+    quadratic : bool, default=False
+        Whether f is quadratic and its offsets are fixed: value and gradient at V then follow from those at
+        the last two M, and one look at the loss per step is enough.
     offset_steps : ndarray of shape (n_columns,) or None, default=None
         Step size of each free offset o, 0 for a fixed one; None fixes all.
     constrain : callable or None, default=None
@@ -52,6 +55,7 @@ class Recipe:
     backtrack: bool = False
     accelerate: bool = True
     restart: bool = False
+    quadratic: bool = False
     offset_steps: FloatArray | None = None
     constrain: Callable[[FloatArray], None] | None = None
     max_iter: int = 100
@@ -99,8 +103,10 @@ def solve_proximal(
         recipe.constrain(V)
     history: list[Record] = []
     total, converged = np.inf, False
+    slope: FloatArray | None = None
+    ahead: tuple[float, FloatArray] | None = None
     for iteration in range(1, recipe.max_iter + 1):
-        at_V, gradient = loss(_shift(V, V_o))
+        at_V, gradient = loss(_shift(V, V_o)) if ahead is None else ahead
         o_new = V_o if recipe.offset_steps is None else V_o - recipe.offset_steps * gradient.sum(axis=0)
         while True:
             # The gradient is ours: only a step that may have to be taken again needs it once more.
@@ -111,7 +117,7 @@ def solve_proximal(
             M_new = shrunken.dense()
             if recipe.constrain is not None:
                 recipe.constrain(M_new)
-            value, _ = loss(_shift(M_new, o_new))
+            value, slope_new = loss(_shift(M_new, o_new))
             if not recipe.backtrack:
                 break
             move = M_new - V
@@ -121,13 +127,15 @@ def solve_proximal(
         total, before = value + penalty * shrunken.trace_norm, total
         seen, lost = watch(monitor, shrunken.low_rank, o_new)
         started += lost
-        record: Record = {
-            "iteration": iteration,
-            "objective": total,
-            "seconds": perf_counter() - started,
-            "rank": shrunken.rank,
-        }
-        history.append(record | seen)
+        history.append(
+            {
+                "iteration": iteration,
+                "objective": total,
+                "seconds": perf_counter() - started,
+                "rank": shrunken.rank,
+                **seen,
+            }
+        )
         if progress is not None:
             progress(history[-1])
         change, o_change = M_new - M, o_new - o
@@ -135,18 +143,32 @@ def solve_proximal(
         converged = abs(total - before) < recipe.tol * abs(total)
         if converged:
             break
-        momentum = 0.0
-        if recipe.accelerate:
-            if recipe.restart and float(np.vdot(M_new - V, change)) < 0:
-                t = 1.0
-            t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
-            momentum, t = (t - 1) / t_new, t_new
+        uphill = recipe.restart and float(np.vdot(M_new - V, change)) < 0
+        momentum, t = _momentum(1.0 if uphill else t) if recipe.accelerate else (0.0, t)
+        if recipe.quadratic and slope is not None:
+            ahead = _further(value, slope_new, slope, change, momentum)
+        slope = slope_new
         V = change
         V *= M.dtype.type(momentum)
         V += M
         V_o = o + M.dtype.type(momentum) * o_change
     reached = start if shrunken is None else shrunken.low_rank()
     return Solution(reached, o, total, float("nan"), len(history), converged=converged, history=history)
+
+
+def _momentum(t: float) -> tuple[float, float]:
+    """Nesterov's (t − 1)/t⁺ and t⁺."""
+    longer = (1 + np.sqrt(1 + 4 * t * t)) / 2
+    return (t - 1) / longer, longer
+
+
+def _further(
+    value: float, slope: FloatArray, before: FloatArray, change: FloatArray, momentum: float
+) -> tuple[float, FloatArray]:
+    """Value and gradient of a quadratic beyond its last point, from its slopes there and before."""
+    bend = slope - before
+    along = float(np.vdot(slope, change)) + momentum / 2 * float(np.vdot(bend, change))
+    return value + momentum * along, slope + slope.dtype.type(momentum) * bend
 
 
 def _shift(M: FloatArray, offsets: FloatArray) -> FloatArray:
