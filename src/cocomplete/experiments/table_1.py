@@ -47,8 +47,8 @@ ALL = PUBLISHED + tuple(
 """All 72 settings: the printed ones first, then the others in the order of their sizes."""
 
 MC_GAP = 1e-2
-"""Duality gap that tuned Mc is solved to: a tenth of it takes half as long again and moves its features' errors
-by a few per cent of themselves, its labels' not at all."""
+"""Duality gap that tuned Mc is solved to. A tenth of it takes half as long again, moves its features' errors
+by a few per cent of themselves, and its labels' not at all."""
 
 Fit = Callable[[Bunch, int, int], Figures]
 """Gives a method's figures on a table, with a seed and Algorithm 1's iterations."""
