@@ -364,6 +364,17 @@ def test_a_path_ends_when_every_watched_score_has_turned():
     assert choose(nothing) == (nothing[0], nothing[0])
 
 
+@pytest.mark.parametrize(("before", "length"), [(1e-4, 5), (0.05, 8)])
+def test_once_labels_have_turned_features_far_behind_another_path_do_not_keep_it_going(before, length):
+    labels = [3.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    candidates = [({"penalty": k}, k) for k in range(8)]
+    rivals = [{"feature_error": before, "label_error": 100.0}]
+    records = follow(
+        iter(candidates), lambda k: {"feature_error": 2.0**-k, "label_error": labels[k]}, rivals=rivals
+    ).records
+    assert len(records) == length
+
+
 def test_a_path_ends_when_what_is_left_of_every_error_is_negligible():
     errors = [1.0, 1e-3, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]
     candidates = [({"penalty": k}, error) for k, error in enumerate(errors)]

@@ -127,6 +127,18 @@ def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model, data):
         model.sample_completions(0)
 
 
+def test_labels_of_rows_without_any_are_drawn_by_the_part_that_answers_for_them(data):
+    model = CoCompleter(random_state=0).fit(data.X[:120], data.Y[:120])
+    Y = data.Y[120:].copy()
+    Y[::2] = np.nan
+    draws = np.mean([one.Y_proba for one in model.sample_completions(200, data.X[120:], Y)], axis=0)
+    alone = model.predict_proba(data.X[120:])[::2]
+    beside = model.complete(data.X[120:], Y).Y_proba[1::2]
+    # Draws are wider than what they are drawn around, so that their mean is a little nearer to a half.
+    assert np.abs(draws[::2] - alone).mean() < 0.05
+    assert np.abs(draws[1::2] - beside)[np.isnan(Y[1::2])].mean() < 0.05
+
+
 def test_frames_keep_names_index_and_kind():
     clinic = make_clinic()
     X = pd.DataFrame(clinic.X, columns=clinic.feature_names, index=np.arange(len(clinic.X))[::-1])

@@ -76,10 +76,18 @@ class Model(FieldsAlone):
         return np.clip(X, *self._range) if self.clip else X
 
     def draw(self, observed: Observations, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw features, and probabilities of labels, of some rows."""
+        """Draw features, and probabilities of labels, of some rows.
+
+        As with :meth:`scores`, a row's labels come from the part that suits what is known of it.
+        """
         fitted = self._fitted_as(observed)
         X = self.inside(self.features.draw_features(fitted, rng))
-        return X, expit(self._of_being_one(self.labels.draw_labels(fitted, rng)))
+        seen = observed.Y_known.any(axis=1)
+        Z = np.empty(observed.Y.shape)
+        for part, rows in ((self.labels, seen), (self.unlabelled, ~seen)):
+            if rows.any():
+                Z[rows] = part.draw_labels(Observations(fitted.X[rows], fitted.Y[rows]), rng)
+        return X, expit(self._of_being_one(Z))
 
     def judge_recorded_share(self, recorded: FloatArray | None) -> "Model":
         """Set the share of true ones that are recorded (Elkan and Noto, 2008).
