@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from cocomplete import CoCompleter
+from cocomplete.metrics import hamming_error
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.posterior import Prior, fit_posterior
-from cocomplete.solvers.readout import Readout, completed, cost, read_out
+from cocomplete.solvers.readout import Completed, Readout, completed, read_out
 
 nan = np.nan
 NUMBERS, FIRST_LABEL = 5, 7
@@ -34,12 +35,15 @@ def fitted(observed):
     return cells, fit_posterior(cells, Prior(2, 1.0, 1.0), base, first_label=FIRST_LABEL)[0]
 
 
-@pytest.fixture(scope="module")
-def read():
+VARIANCES = (0.5, 4.0)
+
+
+@pytest.fixture(scope="module", params=["linear", "near"])
+def read(request):
     observed = table()
     cells, posterior = fitted(observed)
-    strong, weak = read_out(posterior, cells, FIRST_LABEL, (30.0, 3.0))
-    return observed, cells, posterior, strong, weak
+    stiff, loose = read_out(posterior, cells, FIRST_LABEL, request.param, VARIANCES)
+    return observed, cells, posterior, stiff, loose
 
 
 def standardized(observed, base):
@@ -62,28 +66,74 @@ def test_cells_before_a_column_are_those_of_the_table_without_the_rest(seed, kep
 
 def test_what_was_observed_is_kept_and_labels_are_not_looked_at(read):
     observed, cells, posterior, *_ = read
-    X = completed(posterior, cells, FIRST_LABEL)
+    rows = completed(posterior, cells, FIRST_LABEL)
     known = standardized(observed, posterior.base)
-    np.testing.assert_allclose(X[~np.isnan(known)], known[~np.isnan(known)])
-    assert np.isfinite(X).all()
+    np.testing.assert_allclose(rows.X[~np.isnan(known)], known[~np.isnan(known)])
+    assert np.isfinite(rows.X).all()
     Y = observed.Y.copy()
     Y[:, FIRST_LABEL - NUMBERS :] = 1 - Y[:, FIRST_LABEL - NUMBERS :]
-    np.testing.assert_array_equal(completed(posterior, Cells.of(replace(observed, Y=Y)), FIRST_LABEL), X)
+    again = completed(posterior, Cells.of(replace(observed, Y=Y)), FIRST_LABEL)
+    np.testing.assert_array_equal(again.X, rows.X)
+    np.testing.assert_array_equal(again.doubt, rows.doubt)
+
+
+def test_doubt_is_the_variance_of_what_is_missing(read):
+    observed, cells, posterior, *_ = read
+    rows = completed(posterior, cells, FIRST_LABEL)
+    draws = np.stack([read[-1].drawn(cells, np.random.default_rng(seed)).X for seed in range(400)])
+    np.testing.assert_allclose(draws.var(axis=0).mean(axis=1), rows.doubt, rtol=0.3, atol=0.02)
+    whole = ~np.isnan(standardized(observed, posterior.base)).any(axis=1)
+    assert whole.any()
+    assert not rows.doubt[whole].any()
+    assert (rows.doubt[~whole] > 0).all()
+
+
+def test_rows_of_which_less_is_known_are_less_alike():
+    rng = np.random.default_rng(0)
+    X, other = rng.normal(size=(4, 6)), Completed(rng.normal(size=(3, 6)), np.array([0.0, 0.4, 1.0]))
+    sure, unsure = Completed(X, np.zeros(4)), Completed(X, np.full(4, 0.5))
+    distance = ((X[:, None] - other.X) ** 2).mean(axis=2)
+    np.testing.assert_allclose(sure.likeness(other, "near"), np.exp(-distance - other.doubt))
+    np.testing.assert_allclose(unsure.likeness(other, "near"), np.exp(-distance - other.doubt - 0.5))
+    np.testing.assert_allclose(unsure.likeness(other, "linear"), X @ other.X.T / 6)
+    np.testing.assert_allclose(np.diag(sure.likeness(sure, "near")), 1)
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_coefficients_are_where_the_penalised_loss_is_least(read, which):
+def test_log_odds_are_the_most_probable_ones(read, which):
     observed, cells, posterior, *both = read
-    readout, ridge = both[which], (30.0, 3.0)[which]
-    A = np.hstack((np.ones((90, 1)), completed(posterior, cells, FIRST_LABEL)))
-    penalty = np.array([1.0] + [ridge] * FIRST_LABEL)
-    for j, w in enumerate(readout.coefficients):
+    readout, variance = both[which], VARIANCES[which]
+    rows = completed(posterior, cells, FIRST_LABEL)
+    alike = rows.likeness(rows, readout.likeness)
+    if readout.likeness == "near":
+        np.fill_diagonal(alike, 1)
+    for j in range(3):
+        y = observed.Y[:, FIRST_LABEL - NUMBERS + j]
+        known = np.flatnonzero(~np.isnan(y))
+        weights = readout.weights[known, j] / variance
+        assert not np.delete(readout.weights[:, j], known).any()
+        assert readout.shift[j] == pytest.approx(weights.sum())
+        f = (variance * alike[np.ix_(known, known)] + 1) @ weights
+        # Where log p(y|f) - f'K^-1 f/2 is largest, K^-1 f is the slope of the labels' likelihood.
+        slope = y[known] - expit(posterior.base[FIRST_LABEL + j] + f)
+        np.testing.assert_allclose(weights, slope, atol=5e-3)
+
+
+def test_a_linear_readout_is_a_penalised_regression():
+    observed = table()
+    cells, posterior = fitted(observed)
+    (readout,) = read_out(posterior, cells, FIRST_LABEL, "linear", VARIANCES[:1])
+    X = completed(posterior, cells, FIRST_LABEL).X
+    A, penalty = (
+        np.hstack((np.ones((90, 1)), X)),
+        np.array([1.0] + [FIRST_LABEL / VARIANCES[0]] * FIRST_LABEL),
+    )
+    for j in range(3):
+        w = np.append(readout.shift[j], X.T @ readout.weights[:, j] / FIRST_LABEL)
         y = observed.Y[:, FIRST_LABEL - NUMBERS + j]
         known = ~np.isnan(y)
         p = expit(posterior.base[FIRST_LABEL + j] + A[known] @ w)
-        gradient = A[known].T @ (p - y[known]) + penalty * w
-        assert np.abs(gradient).max() < 1e-2
-    assert np.abs(both[1].coefficients[:, 1:]).sum() > np.abs(both[0].coefficients[:, 1:]).sum()
+        assert np.abs(A[known].T @ (p - y[known]) + penalty * w).max() < 0.05
 
 
 def test_rows_that_are_complete_need_no_factors(read):
@@ -92,11 +142,25 @@ def test_rows_that_are_complete_need_no_factors(read):
     X, yes_no = rng.normal(size=(6, NUMBERS)), rng.integers(2, size=(6, 2)).astype(float)
     row = Observations(X, np.hstack((yes_no, np.full((6, 3), nan))))
     score = readout.predict(Cells.of(row)).score[:, FIRST_LABEL:]
-    W = readout.coefficients
-    expected = posterior.base[FIRST_LABEL:] + W[:, 0] + standardized(row, posterior.base) @ W[:, 1:].T
+    alike = Completed(standardized(row, posterior.base), np.zeros(6)).likeness(readout.rows, readout.likeness)
+    expected = posterior.base[FIRST_LABEL:] + readout.shift + alike @ readout.weights
     np.testing.assert_allclose(score, expected)
     # Nothing is missing, so nothing is drawn.
     np.testing.assert_allclose(readout.draw(Cells.of(row), rng)[:, FIRST_LABEL:], expected)
+
+
+def test_long_tables_are_read_out_of_some_of_their_rows(read, monkeypatch):
+    _, cells, posterior, whole, _ = read
+    monkeypatch.setattr("cocomplete.solvers.readout.MOST_ROWS", 40)
+    monkeypatch.setattr("cocomplete.solvers.readout.BLOCK", 7)
+    (some,) = read_out(posterior, cells, FIRST_LABEL, whole.likeness, VARIANCES[:1])
+    assert some.rows.X.shape == (40, FIRST_LABEL)
+    told, all_told = (one.predict(cells).score[:, FIRST_LABEL:] for one in (some, whole))
+    assert np.corrcoef(told.ravel(), all_told.ravel())[0, 1] > 0.8
+    monkeypatch.setattr("cocomplete.solvers.readout.LARGEST", 1000.0)
+    (few,) = read_out(posterior, cells, FIRST_LABEL, whole.likeness, VARIANCES[:1])
+    assert ((few.weights != 0).sum(axis=0) <= 10).all()
+    assert (few.weights != 0).any(axis=0).all()
 
 
 def test_what_is_missing_is_drawn(read):
@@ -109,12 +173,6 @@ def test_what_is_missing_is_drawn(read):
     assert np.mean(off <= 4 * holes / np.sqrt(40) + 0.1) > 0.9
 
 
-def test_the_cost_is_that_of_one_step(read):
-    observed, cells, *_ = read
-    known = (~np.isnan(observed.Y[:, FIRST_LABEL - NUMBERS :])).sum()
-    assert cost(cells, FIRST_LABEL) == known * FIRST_LABEL**2
-
-
 def labelled(seed=0, n=150, share=0.9):
     """A label for each of three features that have nothing in common."""
     rng = np.random.default_rng(seed)
@@ -124,27 +182,30 @@ def labelled(seed=0, n=150, share=0.9):
     return X, Y
 
 
-def test_features_of_their_own_are_read_out_and_the_share_grows_with_what_is_observed():
-    shares = []
-    for share in (0.4, 0.9):
-        X, Y = labelled(share=share)
-        model = CoCompleter(random_state=0).fit(X, Y)
-        told = model.validation_["unlabelled"]
-        assert told["method"] == "blend"
-        assert told["ridge"] > 0
-        members = model._model.unlabelled.model.members
-        assert isinstance(members[-1], Readout)
-        assert sum(model._model.unlabelled.model.shares) == pytest.approx(1)
-        assert model._model.unlabelled.model.shares[-1] == pytest.approx(told["ridge_share"])
-        shares.append(told["ridge_share"])
-        # Where labels are known too, it has no say.
-        assert not any(isinstance(one, Readout) for one in getattr(model._model.labels.model, "members", ()))
-    assert shares[0] < shares[1] <= 0.75
-
-
-def test_too_many_features_are_not_regressed_on(monkeypatch):
-    monkeypatch.setattr("cocomplete.tuning.LARGEST", 10.0)
-    X, Y = labelled(n=60)
-    told = CoCompleter(random_state=0).fit(X, Y).validation_["unlabelled"]
+def test_features_of_their_own_are_read_out():
+    X, Y = labelled()
+    model = CoCompleter(random_state=0).fit(X, Y)
+    told = model.validation_["unlabelled"]
     assert told["method"] == "blend"
-    assert "ridge" not in told
+    *_, linear, near = told["members"]
+    assert [one["likeness"] for one in (linear, near)] == ["linear", "near"]
+    assert linear["unlabelled_share"] > near["unlabelled_share"]
+    answers = model._model.unlabelled.model
+    assert [one.likeness for one in answers.members if isinstance(one, Readout)] == ["linear", "near"]
+    assert answers.shares[-2:] == (linear["unlabelled_share"], near["unlabelled_share"])
+    assert sum(answers.shares) == pytest.approx(1)
+    # What was fitted for one part is used for the other.
+    beside = getattr(model._model.labels.model, "members", ())
+    assert all(one is other for one, other in zip(beside, answers.members, strict=False))
+
+
+def test_labels_that_no_line_tells_apart_are_read_out_by_nearness():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    Y = ((X[:, :1] * X[:, 1:] + 0.2 * rng.normal(size=(300, 3))) > 0).astype(float)
+    X[rng.random(X.shape) < 0.05] = nan
+    model = CoCompleter(random_state=0).fit(X[:240], Y[:240])
+    near = model.validation_["unlabelled"]["members"][-1]
+    assert near["likeness"] == "near"
+    assert near["unlabelled_share"] > 0.8
+    assert hamming_error(Y[240:], model.predict(X[240:])) < 0.25

@@ -408,31 +408,31 @@ def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
         rivals = [other for other in averages if (other.kind, other.gaussian) == (one.kind, one.gaussian)]
         assert one.label_error == min(other.label_error for other in rivals)
     truth, base = searched.truth.y_value, searched.candidates[0].y_score
+    read = searched._read_out()
+    assert blend.settings["readouts"] == tuple(read)
     shares = blend.settings["shares"]["labels"]
-    total = base + sum(s * (one.y_score - base) for s, one in zip(shares, members, strict=True))
+    scores = [*(one.y_score for one in members), *read.values()]
+    total = base + sum(s * (one - base) for s, one in zip(shares, scores, strict=True))
     np.testing.assert_allclose(blend.y_score, total)
-    blind_shares = np.array(blend.settings["shares"]["unlabelled"])
-    together = blind_shares @ np.stack([one.y_blind for one in members])
-    _, told = searched._read_out(searched.best("features", "average"))
-    read = blend.settings["ridge_share"]
-    np.testing.assert_allclose(blend.y_blind, (1 - read) * together + read * told)
+    blind = np.stack([*(one.y_blind for one in members), *read.values()])
+    np.testing.assert_allclose(blend.y_blind, np.array(blend.settings["shares"]["unlabelled"]) @ blind)
     for part, score in (("labels", blend.y_score), ("unlabelled", blend.y_blind)):
         assert blend.errors[part] == pytest.approx(np.mean(np.logaddexp(0, score) - truth * score))
     # Together they predict the hidden labels no worse than in equal parts.
-    equal = np.mean([one.y_score for one in members], axis=0)
+    equal = np.mean(scores, axis=0)
     assert blend.errors["labels"] <= np.mean(np.logaddexp(0, equal) - truth * equal)
 
 
 def test_known_and_unknown_rows_share_their_averages_but_not_their_shares(searched):
     settings = searched.blend.settings
     labels, unlabelled = (searched._members(searched.blend, part) for part in ("labels", "unlabelled"))
-    *averages, regression = unlabelled
-    assert [one.prior for one in labels] == [one.prior for one in averages]
+    assert [replace(one, share=1.0) for one in labels] == [replace(one, share=1.0) for one in unlabelled]
     assert [one.share for one in labels] == list(settings["shares"]["labels"])
-    assert {one.ridge for one in (*labels, *averages)} == {None}
-    assert (regression.ridge, regression.share) == (settings["ridge"], settings["ridge_share"])
+    *averages, linear, near = unlabelled
+    assert {one.likeness for one in averages} == {None}
+    assert [one.likeness for one in (linear, near)] == ["linear", "near"]
     shares = np.array([one.share for one in averages])
-    assert shares.sum() == pytest.approx(1 - regression.share)
+    assert shares.sum() == pytest.approx(1 - linear.share - near.share)
     # Of two members the better one says more: e times, where the other errs 5 % more.
     errors = np.array([one.errors["unlabelled"] for one in settings["members"]])
     expected = -(errors - errors[0]) / errors.min() / 0.05

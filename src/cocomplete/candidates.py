@@ -86,11 +86,14 @@ class Candidate:
         """Give all but the predictions, flat but for a blend's members."""
         settings = dict(self.settings)
         if self.method == "blend":
-            members, shares = settings.pop("members"), settings.pop("shares")
-            settings.pop("completer", None)
+            shares = settings.pop("shares")
+            told = [one.record() for one in settings.pop("members")]
+            told += [
+                {"method": "readout", "likeness": one.likeness, "variance": one.variance}
+                for one in settings.pop("readouts")
+            ]
             settings["members"] = [
-                one.record() | {f"{part}_share": shares[part][k] for part in shares}
-                for k, one in enumerate(members)
+                one | {f"{part}_share": shares[part][k] for part in shares} for k, one in enumerate(told)
             ]
         prior = settings.pop("prior", None)
         if prior is not None:

@@ -177,7 +177,7 @@ class View:
         return score
 
     def read(self, readout: Readout) -> FloatArray:
-        """Give what a regression says of the hidden labels, from the features of their rows alone."""
+        """Give what is read out of the features of their rows for the hidden labels."""
         return np.asarray(readout.predict(self.cells).mean[self.hidden.y_row, self._y_column])
 
     def of_labels(self, moments: Moments) -> Moments:

@@ -15,7 +15,7 @@ from cocomplete.solvers.blend import Blend
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.readout import read_out
+from cocomplete.solvers.readout import Likeness, Readout, read_out
 from cocomplete.solvers.solution import Solution
 
 RULE_OF_THUMB = 0.15
@@ -28,20 +28,23 @@ kinds, stays more like those than it should, and answers worse together with the
 
 @dataclass(frozen=True)
 class Member:
-    """An average, or a regression on what it completes, alone or one of several.
+    """An average, or what is read out of features as it completes them, alone or one of several.
 
     Attributes
     ----------
     prior : Prior
     share : float
         Its share in what is said of labels.
-    ridge : float or None
-        If given, what answers is a regression on features as the average completes them, with this penalty.
+    likeness : {"linear", "near"} or None
+        If given, labels are read out of features as the average completes them, rows compared this way.
+    variance : float
+        Prior variance of what is read out.
     """
 
     prior: Prior
     share: float = 1.0
-    ridge: float | None = None
+    likeness: Likeness | None = None
+    variance: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -208,8 +211,8 @@ def certify(
     return Certified(encoding, Cells.of(encoded), objective, solve(objective))
 
 
-Fitted = dict[tuple[bool, Prior], Posterior]
-"""Averages of a table by encoding (made normal by ranks or not) and prior, as far as they are there."""
+Fitted = dict[tuple[bool, Member], Posterior | Readout]
+"""What was fitted to a table by encoding (made normal by ranks or not) and member, whatever its share."""
 
 
 def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float = 1.0) -> FittedPart:
@@ -220,32 +223,40 @@ def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float
     fit : Certified
     setting : Setting
     fitted : dict
-        Averages that other parts were fitted with; those of this part are added.
+        What other parts were fitted with; what this part needs besides is added.
     std_factor : float, default=1.0
     """
     if setting.method == "average" and setting.members:
-        averages = [_average(fit, one, fitted) for one in setting.members]
-        if len(averages) == 1:
-            return FittedPart(fit, averages[0], std_factor)
-        first_label = len(fit.encoding.yes_no)
-        members = tuple(
-            average if one.ridge is None else next(read_out(average, fit.cells, first_label, [one.ridge]))
-            for one, average in zip(setting.members, averages, strict=True)
-        )
+        if len(setting.members) == 1:
+            return FittedPart(fit, _average(fit, setting.members[0].prior, fitted), std_factor)
+        members = tuple(_member(fit, one, fitted) for one in setting.members)
         return FittedPart(fit, Blend(members, tuple(one.share for one in setting.members)), std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
 
 
-def _average(fit: Certified, member: Member, fitted: Fitted) -> Posterior:
-    key = (fit.encoding.gaussian, member.prior)
+def _member(fit: Certified, member: Member, fitted: Fitted) -> Posterior | Readout:
+    average = _average(fit, member.prior, fitted)
+    if member.likeness is None:
+        return average
+    key = (fit.encoding.gaussian, replace(member, share=1.0))
+    if key not in fitted:
+        first_label = len(fit.encoding.yes_no)
+        fitted[key] = next(read_out(average, fit.cells, first_label, member.likeness, [member.variance]))
+    return fitted[key]
+
+
+def _average(fit: Certified, prior: Prior, fitted: Fitted) -> Posterior:
+    key = (fit.encoding.gaussian, Member(prior))
     if key not in fitted:
         fitted[key], _ = fit_posterior(
             fit.cells,
-            member.prior,
+            prior,
             fit.encoding.offsets.astype(np.float64),
             first_label=len(fit.encoding.yes_no),
             max_iter=SWEEPS,
         )
-    return fitted[key]
+    average = fitted[key]
+    assert isinstance(average, Posterior)
+    return average

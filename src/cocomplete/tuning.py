@@ -30,7 +30,7 @@ from cocomplete.solvers.blend import best_shares
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.readout import LARGEST, cost, read_out
+from cocomplete.solvers.readout import Likeness, read_out
 from cocomplete.solvers.solution import Progress
 
 FEWEST = 10
@@ -77,8 +77,10 @@ LABEL_RANK = 16
 INDIFFERENT = 0.01
 """Relative difference of errors on hidden labels that decides nothing."""
 
-RIDGES = (300.0, 100.0, 30.0, 10.0)
-"""Penalties of the regression on completed features, which answers for rows without labels too."""
+LIKENESSES: tuple[Likeness, ...] = ("linear", "near")
+VARIANCES = (0.3, 1.0, 3.0, 10.0, 30.0)
+"""How rows are compared to read labels out of their features, which answers too, and prior variances that are
+tried, from the stiffest on."""
 
 FAR_OFF = 0.05
 """By this much more error on labels of rows without any, an average has e times less to say there."""
@@ -155,9 +157,10 @@ class Search:
                 self._averages()
             for gaussian in sorted({self.encoding_for(part) for part in self.parts}):
                 self._modes(gaussian=gaussian)
+            self.blend = self._blended()
         except KeyboardInterrupt:
             self.interrupted = True
-        self.blend = self._blended()
+            self.blend = self._blended()
         return self
 
     def best(
@@ -256,25 +259,21 @@ class Search:
                 kinds[one.kind] = min(kinds.get(one.kind, one), one, key=lambda each: each.label_error)
         members = tuple(kinds.values())
         base, truth = self.candidates[0].y_score, self.truth.y_value
-        shares = best_shares([one.y_score for one in members], base, truth)
         blind_shares = _shares([one.errors["unlabelled"] for one in members])
-        off = (share * (one.y_score - base) for share, one in zip(shares, members, strict=True))
-        y_score = base + np.sum(list(off), axis=0)
-        y_blind = np.asarray(blind_shares) @ np.stack([one.y_blind for one in members])
+        y_blind = blind_shares @ np.stack([one.y_blind for one in members])
+        readouts = self._read_out()
+        # Averages are one voice here, and whatever is read out another each.
+        told = np.stack([y_blind, *readouts.values()])
+        voices = _shares([log_loss(truth, one) for one in told])
+        y_blind, blind_shares = voices @ told, np.append(voices[0] * blind_shares, voices[1:])
+        scores = [*(one.y_score for one in members), *readouts.values()]
+        shares = best_shares(scores, base, truth)
+        y_score = base + np.asarray(shares) @ (np.stack(scores) - base)
         settings: dict[str, Any] = {
             "members": members,
+            "readouts": tuple(readouts),
             "shares": {"labels": shares, "unlabelled": tuple(blind_shares.tolist())},
         }
-        completer = self.best("features", "average")
-        read = None if completer is None else self._read_out(completer)
-        if read is not None:
-            settings["completer"] = completer
-            settings["ridge"], told = read
-            # What was learnt of features that were filled in is trusted as far as they were there.
-            both = _shares([log_loss(truth, y_blind), log_loss(truth, told)])
-            both[1] *= self.hidings[0].visible.X_known.mean()
-            settings["ridge_share"] = share = float(both[1] / both.sum())
-            y_blind = (1 - share) * y_blind + share * told
         errors: dict[Part, float] = {
             "labels": log_loss(truth, y_score),
             "unlabelled": log_loss(truth, y_blind),
@@ -282,26 +281,29 @@ class Search:
         none = np.empty(0)
         return Candidate("blend", gaussian, settings, errors, none, none, y_score, y_blind)
 
-    def _read_out(self, average: Candidate) -> tuple[float, FloatArray] | None:
-        """Find the best penalty of a regression on features as an average completes them, and what it says.
-
-        None where features are too many, or there are none.
-        """
-        ends = self._ends_of(average)
-        if ends is None or "unlabelled" not in self.parts:
-            return None
+    def _read_out(self) -> dict[Member, FloatArray]:
+        """Read hidden labels out of completed features, with the best variance for every likeness."""
+        average = self.best("features", "average")
+        ends = None if average is None else self._ends_of(average)
+        if average is None or ends is None or "unlabelled" not in self.parts or self.interrupted:
+            return {}
         views, first = self._look(gaussian=average.gaussian), len(self.yes_no)
-        if any(cost(view.cells, first) > LARGEST for view in views):
-            return None
-        paths = [read_out(end, view.cells, first, RIDGES) for view, end in zip(views, ends, strict=True)]
-        best: tuple[float, float, FloatArray] | None = None
-        for ridge, step in zip(RIDGES, zip(*paths, strict=True), strict=True):
-            told = np.concatenate([view.read(one) for view, one in zip(views, step, strict=True)])
-            error = log_loss(self.truth.y_value, told)
-            if best is not None and error > best[0]:
-                break
-            best = (error, ridge, told)
-        return None if best is None else best[1:]
+        prior = average.settings["prior"]
+        found = {}
+        for likeness in LIKENESSES:
+            paths = [
+                read_out(end, view.cells, first, likeness, VARIANCES)
+                for view, end in zip(views, ends, strict=True)
+            ]
+            lowest = np.inf
+            for variance, step in zip(VARIANCES, zip(*paths, strict=True), strict=True):
+                told = np.concatenate([view.read(one) for view, one in zip(views, step, strict=True)])
+                error = log_loss(self.truth.y_value, told)
+                if error > lowest:
+                    break
+                lowest, best = error, (Member(prior, likeness=likeness, variance=variance), told)
+            found[best[0]] = best[1]
+        return found
 
     def _change(self, best: Candidate | None, **change: Any) -> None:
         """Try the prior of a candidate with one number changed."""
@@ -526,16 +528,9 @@ class Search:
         """Give an average alone, or those of a blend with their shares."""
         if chosen.method == "average":
             return (Member(chosen.settings["prior"]),)
-        members, shares = chosen.settings["members"], chosen.settings["shares"][part]
-        read = chosen.settings.get("ridge_share", 0.0) if part == "unlabelled" else 0.0
-        averages = tuple(
-            Member(one.settings["prior"], (1 - read) * share)
-            for one, share in zip(members, shares, strict=True)
-        )
-        if not read:
-            return averages
-        prior = chosen.settings["completer"].settings["prior"]
-        return (*averages, Member(prior, read, chosen.settings["ridge"]))
+        averages = (Member(one.settings["prior"]) for one in chosen.settings["members"])
+        members, shares = (*averages, *chosen.settings["readouts"]), chosen.settings["shares"][part]
+        return tuple(replace(one, share=share) for one, share in zip(members, shares, strict=True))
 
     def std_factor(self) -> float:
         """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of the hidden cells."""

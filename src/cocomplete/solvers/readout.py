@@ -1,45 +1,105 @@
-"""Labels read out of completed features by logistic regression.
+"""Labels read out of completed features: rows that are alike have labels that are alike.
 
-Factors hold what features have in common, and labels of new rows are predicted from that alone. Where a row's
-features are all there, a plain classifier that sees each of them knows something else, and the two together
-often err less than either. What is missing of a row's features is filled in by a posterior, from the others.
+Factors hold what features have in common, and labels of new rows are predicted from that alone. A classifier
+that compares whole rows knows something else: a feature that is alone in what it tells, or a label that is no
+monotone function of anything. Together they often err less than either. What is missing of a row's features
+is filled in by a posterior, from the others.
+
+What is not known of a row counts as distance: the likeness to be expected of two rows falls with the variance
+of what was filled in. Without that, rows of which little is known would all look alike, and a complete one
+like none of them.
+
+A label's log-odds are a Gaussian process on the rows, its covariance a multiple of how alike two rows are;
+what is used of it is the mode (Rasmussen and Williams, 2006, algorithm 3.1).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import OFFSET_PRECISION, Posterior
 
-STEPS, STEP_TOL = 8, 1e-3
-"""Most Newton steps for a label, and the change of a coefficient at which they end."""
+Likeness = Literal["linear", "near"]
+"""How rows are compared: by the product of their features, or by their distance."""
 
-LARGEST = 3e9
-"""Multiplications of one Newton step for all labels above which features are too many to regress on."""
+STEPS, STEP_TOL = 8, 1e-2
+"""Most Newton steps for a label, and the change of log-odds at which they end."""
+
+MOST_ROWS = 3_000
+"""Of a longer table rows are compared with this many, evenly taken."""
+
+LARGEST = 5e9
+"""Multiplications of one Newton step for all labels that bound how many rows a label is learnt from."""
+
+BLOCK = 4096
+"""Rows that are compared at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """Rows to compare: the columns before the labels, standardised.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_columns)
+        Observed, or expected from the others.
+    doubt : ndarray of shape (n_rows,)
+        Mean variance of a row's columns: 0 if all were observed, about 1 if none was.
+    """
+
+    X: FloatArray
+    doubt: FloatArray
+
+    def take(self, some: NDArray[np.intp] | slice) -> "Completed":
+        """Give some of them."""
+        return Completed(self.X[some], self.doubt[some])
+
+    def likeness(self, other: "Completed", kind: Likeness) -> FloatArray:
+        """Say how alike each is to each of others, to be expected of what is not known: 1 if wholly."""
+        d = self.X.shape[1]
+        if kind == "linear":
+            return np.asarray(linear_kernel(self.X, other.X) / d)
+        near = rbf_kernel(self.X, other.X, gamma=1 / d)
+        near *= np.exp(-self.doubt)[:, None]
+        near *= np.exp(-other.doubt)
+        return np.asarray(near)
 
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """Coefficients of every label, for features as a posterior completes them.
+    """Labels of rows from how alike they are to rows that labels are known of.
 
     Attributes
     ----------
     posterior : Posterior
-    coefficients : ndarray of shape (n_labels, 1 + n_columns)
-        What is added to a label's log-odds, and what each column before the labels is multiplied by.
+        Completes features.
+    likeness : {"linear", "near"}
+    rows : Completed
+        What others are compared with.
+    weights : ndarray of shape (n_rows, n_labels)
+        What a likeness of one to a row adds to a label's log-odds.
+    shift : ndarray of shape (n_labels,)
+        What is added to every row's.
     """
 
     posterior: Posterior
-    coefficients: FloatArray
+    likeness: Likeness
+    rows: Completed
+    weights: FloatArray
+    shift: FloatArray
 
     @property
     def base(self) -> FloatArray:
-        """Log-odds that the labels' first coefficients count from."""
+        """Log-odds that the labels' shifts count from."""
         return self.posterior.base
 
     def predict(self, cells: Cells) -> Moments:
@@ -48,36 +108,53 @@ class Readout:
 
     def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
         """Give the same for features that are drawn where they are missing."""
+        return self._moments(self.drawn(cells, rng)).mean
+
+    def drawn(self, cells: Cells, rng: np.random.Generator) -> Completed:
+        """Draw the features that are missing."""
         first = self._first_label
         t = self.posterior.draw(cells.before(first), rng)[:, :first]
         d = len(self.posterior.noise)
         t[:, :d] += np.sqrt(self.posterior.noise) * rng.standard_normal((len(t), d))
         t[:, d:] = rng.random((len(t), first - d)) < expit(t[:, d:])
-        return self._moments(_with_observed(_standardized(t, self.posterior), self.posterior, cells)).mean
+        X = _with_observed(_standardized(t, self.posterior), self.posterior, cells)
+        return Completed(X, np.zeros(len(X)))
 
     @property
     def _first_label(self) -> int:
-        return int(self.coefficients.shape[1]) - 1
+        return int(self.rows.X.shape[1])
 
-    def _moments(self, X: FloatArray) -> Moments:
-        score = np.tile(self.base, (len(X), 1))
-        score[:, self._first_label :] += self.coefficients[:, 0] + X @ self.coefficients[:, 1:].T
+    def _moments(self, rows: Completed) -> Moments:
+        n = len(rows.X)
+        score = np.tile(self.base, (n, 1))
+        for first in range(0, n, BLOCK):
+            some = slice(first, first + BLOCK)
+            alike = rows.take(some).likeness(self.rows, self.likeness)
+            score[some, self._first_label :] += self.shift + alike @ self.weights
         return Moments(score, np.zeros_like(score), self.posterior.noise, averaged=False)
 
 
-def completed(posterior: Posterior, cells: Cells, first_label: int) -> FloatArray:
-    """Give the columns before the labels, observed or expected from the others, all standardised."""
+def completed(posterior: Posterior, cells: Cells, first_label: int) -> Completed:
+    """Fill in the columns before the labels; labels are not looked at."""
     moments = posterior.predict(cells.before(first_label))
-    t = moments.mean[:, :first_label]
+    t, variance = (part[:, :first_label] for part in (moments.mean, moments.variance))
     d = cells.n_features
-    t[:, d:] = expit(moments.score[:, d:first_label])
-    return _with_observed(_standardized(t, posterior), posterior, cells)
+    variance[:, :d] += moments.noise
+    t[:, d:] = p = expit(moments.score[:, d:first_label])
+    rate = expit(posterior.base[d:first_label])
+    variance[:, d:] = p * (1 - p) / (rate * (1 - rate))
+    X = _with_observed(_standardized(t, posterior), posterior, cells)
+    rows = np.arange(len(X))
+    variance[np.repeat(rows, np.diff(cells.x_start)), cells.x_column] = 0
+    seen = cells.y_column < first_label
+    variance[np.repeat(rows, np.diff(cells.y_start))[seen], cells.y_column[seen]] = 0
+    return Completed(X, variance.mean(axis=1))
 
 
 def read_out(
-    posterior: Posterior, cells: Cells, first_label: int, ridges: Sequence[float]
+    posterior: Posterior, cells: Cells, first_label: int, likeness: Likeness, variances: Sequence[float]
 ) -> Iterator[Readout]:
-    """Fit the regression for falling ridges, each from the one before.
+    """Fit every label for growing variances, each from the one before.
 
     Parameters
     ----------
@@ -86,40 +163,56 @@ def read_out(
     cells : Cells
         Features and labels to learn from.
     first_label : int
-        Columns before it are features.
-    ridges : sequence of float
-        Prior precisions of the coefficients.
+        Columns before it are features, of which there must be some.
+    likeness : {"linear", "near"}
+    variances : sequence of float
+        Prior variances of a row's log-odds.
     """
-    X = completed(posterior, cells, first_label)
-    A = np.hstack((np.ones((len(X), 1)), X))
-    row = np.repeat(np.arange(len(X)), np.diff(cells.y_start))
-    base = posterior.base
-    W = np.zeros((len(base) - first_label, A.shape[1]))
-    for ridge in ridges:
-        penalty = np.full(A.shape[1], ridge)
-        penalty[0] = OFFSET_PRECISION[1]
-        for j in range(len(W)):
-            known = cells.y_column == first_label + j
-            W[j] = _regress(A[row[known]], cells.y_value[known], base[first_label + j], penalty, W[j])
-        yield Readout(posterior, W.copy())
+    n, m = cells.shape
+    rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int))
+    compared = completed(posterior, cells, first_label).take(rows)
+    Y = np.full((n, m), np.nan)
+    Y[np.repeat(np.arange(n), np.diff(cells.y_start)), cells.y_column] = cells.y_value
+    Y = Y[rows, first_label:]
+    base = posterior.base[first_label:]
+    alike = compared.likeness(compared, likeness)
+    if likeness == "near":
+        # Whatever is not known of a row, it is like itself.
+        np.fill_diagonal(alike, 1)
+    most = int(np.cbrt(3 * LARGEST / max(Y.shape[1], 1)))
+    used = [_evenly(np.flatnonzero(~np.isnan(y)), most) for y in Y.T]
+    scores: list[FloatArray] = [np.zeros(len(known)) for known in used]
+    for variance in variances:
+        weights = np.zeros(Y.shape)
+        for j, known in enumerate(used):
+            if not known.size:
+                continue
+            K = variance * alike[np.ix_(known, known)] + 1 / OFFSET_PRECISION[1]
+            weights[known, j], scores[j] = _mode(K, Y[known, j], base[j], scores[j])
+        shift = weights.sum(axis=0) / OFFSET_PRECISION[1]
+        yield Readout(posterior, likeness, compared, variance * weights, shift)
 
 
-def cost(cells: Cells, first_label: int) -> float:
-    """Give the multiplications of one Newton step for all labels."""
-    return float((cells.y_column >= first_label).sum()) * first_label**2
+def _evenly(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Take at most so many of some rows, from all over the table."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
-def _regress(A: FloatArray, y: FloatArray, base: float, penalty: FloatArray, w: FloatArray) -> FloatArray:
-    """Penalised logistic regression by Newton steps."""
+def _mode(K: FloatArray, y: FloatArray, base: float, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Find the most probable f given labels, by Newton steps: K⁻¹f, and f."""
+    a = np.zeros_like(f)
     for _ in range(STEPS):
-        p = expit(base + A @ w)
-        H = (A * (p * (1 - p))[:, None]).T @ A
-        H.flat[:: len(w) + 1] += penalty
-        step = np.linalg.solve(H, A.T @ (y - p) - penalty * w)
-        w = w + step
-        if np.abs(step).max() < STEP_TOL:
+        p = expit(base + f)
+        weight = p * (1 - p)
+        root = np.sqrt(weight)
+        B = root[:, None] * K * root
+        B.flat[:: len(f) + 1] += 1
+        b = weight * f + y - p
+        a = b - root * cho_solve(cho_factor(B, lower=True, overwrite_a=True), root * (K @ b))
+        f, before = K @ a, f
+        if np.abs(f - before).max(initial=0) < STEP_TOL:
             break
-    return w
+    return a, f
 
 
 def _standardized(t: FloatArray, posterior: Posterior) -> FloatArray:
