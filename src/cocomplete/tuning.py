@@ -8,7 +8,8 @@ are: for them the hidden labels are predicted from the row's features alone.
 Two families are tried. The *mode* is the minimiser of F, along warm-started paths of falling λ1 for a few
 feature weights, with λ2 = 0 and with features met exactly. The *average* is the same model averaged over its
 factors (:mod:`cocomplete.solvers.posterior`), for a few priors, each search one coordinate at a time from a
-middle value. Labels are answered for by a *blend* of averages of different kinds, the best of each. The
+middle value. Labels are answered for by a *blend*: averages of different kinds, the best of each, and what is
+read out of the features that the best average for features completes (:mod:`cocomplete.solvers.readout`). The
 trivial answer (column means, label rates) is judged beside them.
 """
 
@@ -244,7 +245,7 @@ class Search:
         self._walk(priors, parts, gaussian=gaussian)
 
     def _blended(self) -> Candidate | None:
-        """Judge the best average of every kind, all of them together.
+        """Judge the best average of every kind and what is read out of features, all of them together.
 
         Shares are found by the hidden labels. For rows without labels only what is far off is left aside: the
         rows that judge have fewer features than new ones, and what suits them best need not suit these.

@@ -1,7 +1,7 @@
 """Several models that answer for labels together.
 
-Averages that differ in kind err in different places, and their weighted log-odds err less, as a rule, than
-the best of them; that one is hard to tell from the others anyway, by the few labels that can be hidden.
+Models that differ in kind err in different places, and their weighted log-odds err less, as a rule, than the
+best of them; that one is hard to tell from the others anyway, by the few labels that can be hidden.
 """
 
 from collections.abc import Sequence
