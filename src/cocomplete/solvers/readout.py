@@ -34,6 +34,9 @@ Likeness = Literal["linear", "near"]
 STEPS, STEP_TOL = 8, 1e-2
 """Most Newton steps for a label, and the change of log-odds at which they end."""
 
+STEP_SIZES = (1.0, 0.5, 0.25, 0.1)
+"""What is tried of a Newton step, until one does not lower the probability."""
+
 MOST_ROWS = 3_000
 """Of a longer table rows are compared with this many, evenly taken."""
 
@@ -181,14 +184,11 @@ def read_out(
         np.fill_diagonal(alike, 1)
     most = int(np.cbrt(3 * LARGEST / max(Y.shape[1], 1)))
     used = [_evenly(np.flatnonzero(~np.isnan(y)), most) for y in Y.T]
-    scores: list[FloatArray] = [np.zeros(len(known)) for known in used]
+    weights = np.zeros(Y.shape)
     for variance in variances:
-        weights = np.zeros(Y.shape)
         for j, known in enumerate(used):
-            if not known.size:
-                continue
             K = variance * alike[np.ix_(known, known)] + 1 / OFFSET_PRECISION[1]
-            weights[known, j], scores[j] = _mode(K, Y[known, j], base[j], scores[j])
+            weights[known, j] = _mode(K, Y[known, j], base[j], weights[known, j])
         shift = weights.sum(axis=0) / OFFSET_PRECISION[1]
         yield Readout(posterior, likeness, compared, variance * weights, shift)
 
@@ -198,21 +198,34 @@ def _evenly(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
-def _mode(K: FloatArray, y: FloatArray, base: float, f: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Find the most probable f given labels, by Newton steps: K⁻¹f, and f."""
-    a = np.zeros_like(f)
-    for _ in range(STEPS):
+def _mode(K: FloatArray, y: FloatArray, base: float, a: FloatArray) -> FloatArray:
+    """Find the most probable f = Ka given labels, by Newton steps from some a on; a step may be cut."""
+    f = K @ a
+    value = _log_probability(a, f, y, base)
+    for _ in range(STEPS if a.size else 0):
         p = expit(base + f)
         weight = p * (1 - p)
         root = np.sqrt(weight)
         B = root[:, None] * K * root
         B.flat[:: len(f) + 1] += 1
         b = weight * f + y - p
-        a = b - root * cho_solve(cho_factor(B, lower=True, overwrite_a=True), root * (K @ b))
-        f, before = K @ a, f
-        if np.abs(f - before).max(initial=0) < STEP_TOL:
+        step = b - root * cho_solve(cho_factor(B, lower=True, overwrite_a=True), root * (K @ b)) - a
+        change = K @ step
+        for size in STEP_SIZES:
+            new = _log_probability(a + size * step, f + size * change, y, base)
+            if new >= value:
+                a, f, value = a + size * step, f + size * change, new
+                break
+        else:
             break
-    return a, f
+        if np.abs(size * change).max() < STEP_TOL:
+            break
+    return a
+
+
+def _log_probability(a: FloatArray, f: FloatArray, y: FloatArray, base: float) -> float:
+    """Log-probability of labels and of f = Ka, but for a constant."""
+    return float(y @ (base + f) - np.logaddexp(0, base + f).sum() - a @ f / 2)
 
 
 def _standardized(t: FloatArray, posterior: Posterior) -> FloatArray:
