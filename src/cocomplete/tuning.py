@@ -49,6 +49,9 @@ EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 HOPELESS = 1.05
 """Errors that are so many times the best, in every part, end the path with features met exactly."""
 
+FAR_BEHIND = 1.15
+"""Once a part has turned, a path is not followed for others whose errors are so many times the best."""
+
 PATH_TOL, PATH_ROUNDS = 1e-2, 15
 """A path is followed to this gap, or as many rounds: the order of candidates does not need more."""
 
@@ -394,7 +397,13 @@ class Search:
     def _modes(self, *, gaussian: bool) -> None:
         views = self._look(gaussian=gaussian)
         given = self.fixed
-        wanted = tuple(part for part in self.parts if self.encoding_for(part) == gaussian)
+        wanted = tuple(
+            part
+            for part in self.parts
+            # Rows without labels are left to averages where there are any: see `chosen`.
+            if self.encoding_for(part) == gaussian
+            and (part != "unlabelled" or self.best(part, "average") is None)
+        )
         weights = FEATURE_WEIGHTS if given.feature_weight is None else (given.feature_weight,)
         has_features, has_labels = (
             values.size > 0 for values in (views[0].cells.x_value, views[0].cells.y_value)
@@ -444,15 +453,14 @@ class Search:
             errors = self._judge("mode", views, settings, moments, blind).errors
             better = {part: errors[part] for part in wanted if errors[part] < lowest[part]}
             lowest |= better
-            if not better or (exact and self._hopeless(lowest)):
+            turned = len(better) < len(wanted) or not wanted
+            if (turned and self._behind(better, FAR_BEHIND)) or (exact and self._behind(lowest, HOPELESS)):
                 break
 
-    def _hopeless(self, errors: dict[Part, float]) -> bool:
-        """Far from the best in every part: features met exactly do not suit this table."""
+    def _behind(self, errors: dict[Part, float], factor: float) -> bool:
+        """Say whether errors are so many times the best, in every part."""
         best = {part: self.best(part) for part in errors}
-        return all(
-            one is not None and errors[part] > HOPELESS * one.errors[part] for part, one in best.items()
-        )
+        return all(one is not None and errors[part] > factor * one.errors[part] for part, one in best.items())
 
     # -- judging -------------------------------------------------------------------------------------
 
