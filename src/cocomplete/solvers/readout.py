@@ -172,7 +172,7 @@ def read_out(
         Prior variances of a row's log-odds.
     """
     n, m = cells.shape
-    rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int))
+    rows = _evenly(np.arange(n), MOST_ROWS)
     compared = completed(posterior, cells, first_label).take(rows)
     Y = np.full((n, m), np.nan)
     Y[np.repeat(np.arange(n), np.diff(cells.y_start)), cells.y_column] = cells.y_value
