@@ -42,7 +42,9 @@ VARIANCES = (0.5, 4.0)
 def read(request):
     observed = table()
     cells, posterior = fitted(observed)
-    stiff, loose = read_out(posterior, cells, FIRST_LABEL, request.param, VARIANCES)
+    stiff, loose = read_out(
+        posterior, cells, completed(posterior, cells, FIRST_LABEL), request.param, VARIANCES
+    )
     return observed, cells, posterior, stiff, loose
 
 
@@ -122,7 +124,7 @@ def test_log_odds_are_the_most_probable_ones(read, which):
 def test_a_linear_readout_is_a_penalised_regression():
     observed = table()
     cells, posterior = fitted(observed)
-    (readout,) = read_out(posterior, cells, FIRST_LABEL, "linear", VARIANCES[:1])
+    (readout,) = read_out(posterior, cells, completed(posterior, cells, FIRST_LABEL), "linear", VARIANCES[:1])
     X = completed(posterior, cells, FIRST_LABEL).X
     A, penalty = (
         np.hstack((np.ones((90, 1)), X)),
@@ -153,12 +155,16 @@ def test_long_tables_are_read_out_of_some_of_their_rows(read, monkeypatch):
     _, cells, posterior, whole, _ = read
     monkeypatch.setattr("cocomplete.solvers.readout.MOST_ROWS", 40)
     monkeypatch.setattr("cocomplete.solvers.readout.BLOCK", 7)
-    (some,) = read_out(posterior, cells, FIRST_LABEL, whole.likeness, VARIANCES[:1])
+    (some,) = read_out(
+        posterior, cells, completed(posterior, cells, FIRST_LABEL), whole.likeness, VARIANCES[:1]
+    )
     assert some.rows.X.shape == (40, FIRST_LABEL)
     told, all_told = (one.predict(cells).score[:, FIRST_LABEL:] for one in (some, whole))
     assert np.corrcoef(told.ravel(), all_told.ravel())[0, 1] > 0.8
     monkeypatch.setattr("cocomplete.solvers.readout.LARGEST", 1000.0)
-    (few,) = read_out(posterior, cells, FIRST_LABEL, whole.likeness, VARIANCES[:1])
+    (few,) = read_out(
+        posterior, cells, completed(posterior, cells, FIRST_LABEL), whole.likeness, VARIANCES[:1]
+    )
     assert ((few.weights != 0).sum(axis=0) <= 10).all()
     assert (few.weights != 0).any(axis=0).all()
 

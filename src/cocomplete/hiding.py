@@ -15,7 +15,7 @@ from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import ABSURD, Standardization, limits
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
-from cocomplete.solvers.readout import Readout
+from cocomplete.solvers.readout import Completed, Readout
 from cocomplete.solvers.solution import Solution
 
 HIDDEN_SHARE = 0.15
@@ -176,9 +176,10 @@ class View:
         score[order] = labels.score
         return score
 
-    def read(self, readout: Readout) -> FloatArray:
-        """Give what is read out of the features of their rows for the hidden labels."""
-        return np.asarray(readout.predict(self.cells).mean[self.hidden.y_row, self._y_column])
+    def read(self, readout: Readout, rows: Completed) -> FloatArray:
+        """Give what is read out for the hidden labels, of all rows' completed features."""
+        some, place = np.unique(self.hidden.y_row, return_inverse=True)
+        return np.asarray(readout.of(rows.take(some)).mean[place, self._y_column])
 
     def of_labels(self, moments: Moments) -> Moments:
         """Those of all hidden cells' moments that are labels', by rows."""

@@ -15,7 +15,7 @@ from cocomplete.solvers.blend import Blend
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.readout import Likeness, Readout, read_out
+from cocomplete.solvers.readout import Likeness, Readout, completed, read_out
 from cocomplete.solvers.solution import Solution
 
 RULE_OF_THUMB = 0.15
@@ -242,8 +242,8 @@ def _member(fit: Certified, member: Member, fitted: Fitted) -> Posterior | Reado
         return average
     key = (fit.encoding.gaussian, replace(member, share=1.0))
     if key not in fitted:
-        first_label = len(fit.encoding.yes_no)
-        fitted[key] = next(read_out(average, fit.cells, first_label, member.likeness, [member.variance]))
+        rows = completed(average, fit.cells, len(fit.encoding.yes_no))
+        fitted[key] = next(read_out(average, fit.cells, rows, member.likeness, [member.variance]))
     return fitted[key]
 
 

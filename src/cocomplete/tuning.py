@@ -31,7 +31,7 @@ from cocomplete.solvers.blend import best_shares
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.path import solve_path
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.readout import Likeness, read_out
+from cocomplete.solvers.readout import Likeness, completed, read_out
 from cocomplete.solvers.solution import Progress
 
 FEWEST = 10
@@ -293,15 +293,18 @@ class Search:
             return {}
         views, first = self._look(gaussian=average.gaussian), len(self.yes_no)
         prior = average.settings["prior"]
+        rows = [completed(end, view.cells, first) for view, end in zip(views, ends, strict=True)]
         found = {}
         for likeness in LIKENESSES:
             paths = [
-                read_out(end, view.cells, first, likeness, VARIANCES)
-                for view, end in zip(views, ends, strict=True)
+                read_out(end, view.cells, one, likeness, VARIANCES)
+                for view, end, one in zip(views, ends, rows, strict=True)
             ]
             lowest = np.inf
             for variance, step in zip(VARIANCES, zip(*paths, strict=True), strict=True):
-                told = np.concatenate([view.read(one) for view, one in zip(views, step, strict=True)])
+                told = np.concatenate(
+                    [view.read(*pair) for view, *pair in zip(views, step, rows, strict=True)]
+                )
                 error = log_loss(self.truth.y_value, told)
                 if error > lowest:
                     break

@@ -107,11 +107,11 @@ class Readout:
 
     def predict(self, cells: Cells) -> Moments:
         """Give the labels' log-odds in rows with these observed features; labels are not looked at."""
-        return self._moments(completed(self.posterior, cells, self._first_label))
+        return self.of(completed(self.posterior, cells, self._first_label))
 
     def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
         """Give the same for features that are drawn where they are missing."""
-        return self._moments(self.drawn(cells, rng)).mean
+        return self.of(self.drawn(cells, rng)).mean
 
     def drawn(self, cells: Cells, rng: np.random.Generator) -> Completed:
         """Draw the features that are missing."""
@@ -127,7 +127,8 @@ class Readout:
     def _first_label(self) -> int:
         return int(self.rows.X.shape[1])
 
-    def _moments(self, rows: Completed) -> Moments:
+    def of(self, rows: Completed) -> Moments:
+        """Give the labels' log-odds in rows whose features are completed already."""
         n = len(rows.X)
         score = np.tile(self.base, (n, 1))
         for first in range(0, n, BLOCK):
@@ -155,7 +156,7 @@ def completed(posterior: Posterior, cells: Cells, first_label: int) -> Completed
 
 
 def read_out(
-    posterior: Posterior, cells: Cells, first_label: int, likeness: Likeness, variances: Sequence[float]
+    posterior: Posterior, cells: Cells, rows: Completed, likeness: Likeness, variances: Sequence[float]
 ) -> Iterator[Readout]:
     """Fit every label for growing variances, each from the one before.
 
@@ -164,19 +165,19 @@ def read_out(
     posterior : Posterior
         Of these cells.
     cells : Cells
-        Features and labels to learn from.
-    first_label : int
-        Columns before it are features, of which there must be some.
+        Labels to learn from.
+    rows : Completed
+        Their features; there must be some.
     likeness : {"linear", "near"}
     variances : sequence of float
         Prior variances of a row's log-odds.
     """
-    n, m = cells.shape
-    rows = _evenly(np.arange(n), MOST_ROWS)
-    compared = completed(posterior, cells, first_label).take(rows)
+    (n, m), first_label = cells.shape, rows.X.shape[1]
+    some = _evenly(np.arange(n), MOST_ROWS)
+    compared = rows.take(some)
     Y = np.full((n, m), np.nan)
     Y[np.repeat(np.arange(n), np.diff(cells.y_start)), cells.y_column] = cells.y_value
-    Y = Y[rows, first_label:]
+    Y = Y[some, first_label:]
     base = posterior.base[first_label:]
     alike = compared.likeness(compared, likeness)
     if likeness == "near":
