@@ -136,19 +136,21 @@ def shrink(A: FloatArray, threshold: float) -> Shrunken:
     """
     if 0 in A.shape:
         return Shrunken(A, np.empty((min(A.shape), 0), A.dtype), np.empty(0, A.dtype), threshold)
-    safe = float(np.cbrt(np.finfo(A.dtype).eps))
+    # Squares of single precision lose nothing in double precision.
+    safe = float(np.cbrt(np.finfo(np.float64).eps))
     # σ_1 is at least the root mean square of all singular values, which costs nothing to know.
     hopeless = threshold <= safe * float(np.linalg.norm(A) / np.sqrt(min(A.shape)))
     if not hopeless:
         # The divide-and-conquer driver finds all pairs sooner than any driver finds a few of them.
-        values, vectors = np.linalg.eigh(_gram(A))
+        values, vectors = np.linalg.eigh(_gram(A.astype(np.float64, copy=False)))
     if hopeless or threshold <= safe * np.sqrt(max(values[-1], 0)):
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         keep = s > threshold
         return Shrunken(A, Vt[keep].T if A.shape[0] >= A.shape[1] else U[:, keep], s[keep], threshold)
     above = int(np.searchsorted(values, float(threshold) ** 2, side="right"))
     # eigh orders upwards; singular values go downwards.
-    return Shrunken(A, vectors[:, above:][:, ::-1], np.sqrt(values[above:][::-1]), threshold)
+    basis, before = vectors[:, above:][:, ::-1], np.sqrt(values[above:][::-1])
+    return Shrunken(A, basis.astype(A.dtype, copy=False), before.astype(A.dtype, copy=False), threshold)
 
 
 def polar(A: FloatArray) -> tuple[FloatArray, float]:

@@ -39,6 +39,8 @@ class Trial:
         Makes the table, and whatever else is drawn.
     effort : float
         About how long it takes, in any unit that all trials of a run share.
+    group : str or None
+        Trials of one group share work: one process does them, one right after the other.
     """
 
     experiment: str
@@ -46,6 +48,7 @@ class Trial:
     method: str
     seed: int
     effort: float = field(default=1.0, compare=False)
+    group: str | None = field(default=None, compare=False)
 
     @property
     def key(self) -> str:
@@ -64,7 +67,7 @@ class Record:
     figures : dict
         What it measured.
     seconds : float
-        How long it took, its table included.
+        How long it took, its table included; without what a trial of its group had done before it.
     svd_seconds : float or None
         How long one LAPACK SVD of a table of this size took just before: the unit of cost. None if it was not
         timed then.
@@ -175,14 +178,30 @@ def pending(trials: Iterable[Trial], results: Results) -> Iterator[Trial]:
 def _measure_all(
     trials: list[Trial], work: Callable[[Trial], Figures], jobs: int
 ) -> Iterator[tuple[Record, Trial]]:
-    if jobs == 1 or len(trials) == 1:
-        yield from (_measure(trial, work) for trial in trials)
+    groups = _grouped(trials)
+    if jobs == 1 or len(groups) == 1:
+        yield from (_measure(trial, work) for group in groups for trial in group)
         return
     threads = max(1, (os.cpu_count() or 1) // jobs)
     with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=threads):
-        # One trial at a time to each process: they last from a second to minutes.
+        # One group at a time to each process: they last from a second to minutes.
         parallel = Parallel(return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
-        yield from parallel(delayed(_measure)(trial, work) for trial in trials)
+        for measured in parallel(delayed(_measure_group)(group, work) for group in groups):
+            yield from measured
+
+
+def _grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Sort trials by group, each where its first one stood; a trial without one is alone."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.group or trial.key, []).append(trial)
+    return list(groups.values())
+
+
+def _measure_group(
+    trials: list[Trial], work: Callable[[Trial], Figures]
+) -> list[tuple[Record, Trial]]:
+    return [_measure(trial, work) for trial in trials]
 
 
 def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Trial]:
