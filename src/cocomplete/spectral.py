@@ -233,6 +233,12 @@ class SparseSpectrum:
         count = min(int(np.count_nonzero(values > max(bound, self.floor))), most)
         return values[:count], vectors[:, :count]
 
+    def images(self, vectors: FloatArray) -> FloatArray:
+        """Multiply the matrix by vectors, one per column."""
+        d = self.left.shape[1]
+        out: FloatArray = self.left @ vectors[:d] + self.right @ vectors[d:]
+        return out
+
     def trace_norm(self) -> float:
         """Sum of the singular values; infinite if there are too many columns to know it exactly."""
         if self.columns > DENSE_GRAM:
@@ -273,8 +279,7 @@ class SparseSpectrum:
         return float(np.sqrt(square + residual))
 
     def _apply(self, v: FloatArray) -> FloatArray:
-        d = self.left.shape[1]
-        image = self.left @ v[:d] + self.right @ v[d:]
+        image = self.images(v)
         return np.concatenate((self.left.T @ image, self.right.T @ image))
 
     def _lanczos(self, count: int) -> tuple[FloatArray, FloatArray]:

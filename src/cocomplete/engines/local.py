@@ -18,7 +18,7 @@ from cocomplete.problem.cells import Cells
 PADDING = 8
 """Width is a multiple of this: one AVX-512 register of doubles."""
 
-PANEL = 128
+PANEL = 512
 """Rows that are multiplied as a dense panel at a time, where the table is dense enough."""
 
 DENSE = 0.08

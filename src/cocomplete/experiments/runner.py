@@ -198,9 +198,7 @@ def _grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
     return list(groups.values())
 
 
-def _measure_group(
-    trials: list[Trial], work: Callable[[Trial], Figures]
-) -> list[tuple[Record, Trial]]:
+def _measure_group(trials: list[Trial], work: Callable[[Trial], Figures]) -> list[tuple[Record, Trial]]:
     return [_measure(trial, work) for trial in trials]
 
 

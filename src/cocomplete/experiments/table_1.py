@@ -51,7 +51,16 @@ ALL = PUBLISHED + tuple(
 """All 72 settings: the printed ones first, then the others in the order of their sizes."""
 
 GAP = 1e-3
-"""Duality gap that COCO and tuned rivals are solved to."""
+"""Duality gap that COCO is solved to, and the features of Maxide when tuned."""
+
+RIVALS_GAP = 1e-2
+"""Duality gap that Mc and MC-b are solved to when tuned.
+
+λ is weak there and the gap mostly the bound's, which goes with the root of what the objective is above its
+least: 3e-6 of it at this gap, where it was looked at (1000 × 500 × 300). From 0.01 to 0.001 labels do not
+change, and Mc's X falls by 0.3 to 5 % in the ten rows, about as much as on that row it depends on the way by
+which an answer of gap 0.001 is reached.
+"""
 
 Fit = Callable[[Bunch, int, int], Figures]
 """Gives a method's figures on a table, with a seed and Algorithm 1's iterations."""
@@ -133,9 +142,11 @@ METHODS: dict[str, tuple[Fit, float]] = {
     "COCO-0 exact": (_exact(0.0), 12.0),
     "COCO-1 exact, polished": (_polished, 4.0),
     "Maxide tuned": (_completer(lambda seed, _: Maxide(preset="tuned", random_state=seed)), 35.0),
-    "Mc tuned": (_completer(lambda seed, _: Mc(preset="tuned", tol=GAP, random_state=seed)), 100.0),
+    "Mc tuned": (_completer(lambda seed, _: Mc(preset="tuned", tol=RIVALS_GAP, random_state=seed)), 100.0),
     "MC-b tuned": (
-        _completer(lambda seed, _: GoldbergMC(preset="tuned", variant="mc-b", tol=GAP, random_state=seed)),
+        _completer(
+            lambda seed, _: GoldbergMC(preset="tuned", variant="mc-b", tol=RIVALS_GAP, random_state=seed)
+        ),
         130.0,
     ),
     "true row space": (_true_rows, 5.0),
@@ -186,7 +197,9 @@ def work(trial: Trial) -> Figures:
     """Make the trial's table and run its method on it."""
     setting = Setting(*(trial.setting[name] for name in Setting._fields))
     figures, _ = METHODS[trial.method]
-    return figures(_table_of(setting, trial.seed), trial.seed, int(trial.setting.get("iterations", ITERATIONS)))
+    return figures(
+        _table_of(setting, trial.seed), trial.seed, int(trial.setting.get("iterations", ITERATIONS))
+    )
 
 
 @lru_cache(maxsize=1)

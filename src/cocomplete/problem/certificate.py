@@ -114,12 +114,11 @@ def lower_bound(
     residual_norm : float, default=0.0
         ‖C‖₂, needed only between the regimes; its whole matrix is known to the solver alone.
     spectrum : SparseSpectrum, optional
-        Of the candidate, if the caller has it; used where no balancing changes the candidate.
+        Of the candidate, if the caller has it; where offsets are free the candidate then is a balanced one.
     """
-    if objective.free_offsets:
-        point = point.balanced(cells)
-        spectrum = None
     if spectrum is None:
+        if objective.free_offsets:
+            point = point.balanced(cells)
         spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels))
     top = spectrum.largest()
     largest = objective.rank_penalty / top if top > objective.rank_penalty else 1.0
@@ -139,9 +138,7 @@ def shaved(
     values, vectors = spectrum.above(limit, cells.shape[1])
     if not values.size:
         return gx, gy
-    d = cells.n_features
-    left, right = cells.matrices(gx, gy)
-    images = (left @ vectors[:d] + right @ vectors[d:]) * ((values - limit) / values)
+    images = spectrum.images(vectors) * ((values - limit) / values)
     share = (gx.size + gy.size) / (cells.shape[0] * cells.shape[1])
     excess_x, excess_y = np.empty_like(gx), np.empty_like(gy)
     vectors = np.ascontiguousarray(vectors)

@@ -194,7 +194,7 @@ class FactoredRun:
         warm = start is not None
         if self.ended is not None:
             # The directions to add are known from the last certificate.
-            W, _ = self._grow(*self.ended)
+            W, _ = self._grow(self.ended.W, self.ended.s, self.ended.spectrum)
             slopes, self.ended = self.ended.slopes, None
         else:
             W, s = function.balance(self._first(start))
@@ -222,7 +222,7 @@ class FactoredRun:
                 function.multiplier = slopes.gx
                 if iteration > 1:
                     self._adapt_rho(value - self.highest, slopes, full=len(s) >= self.max_rank)
-            W, grown = self._grow(W, s, slopes, self.spectrum)
+            W, grown = self._grow(W, s, self.spectrum)
             # The spectrum holds on to the slopes.
             self.spectrum = None
             if grown:
@@ -321,19 +321,26 @@ class FactoredRun:
     def _certify(self, W: FloatArray, s: FloatArray, slopes: Slopes) -> tuple[float, float, SparseSpectrum]:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
         function, cells = self.function, self.engine.cells
-        spectrum = SparseSpectrum(*cells.matrices(slopes.gx, slopes.gy), floor=FLOOR * function.ridge)
-        self._raise_bound(W, slopes.gx, slopes.gy, spectrum)
+        point = self._dual_point(slopes.gx, slopes.gy)
+        if self.objective.free_offsets:
+            # Once for the bound and for the directions to add: offsets do by themselves what it takes away.
+            point = point.balanced(cells)
+        spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels), floor=FLOOR * function.ridge)
+        self._raise_bound(W, point, spectrum)
         value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)
         if self.tol < gap <= SHAVING_PAYS * self.tol:
-            gx, gy = shaved(cells, slopes.gx, slopes.gy, spectrum, function.ridge)
-            self._raise_bound(W, gx, gy, SparseSpectrum(*cells.matrices(gx, gy)))
+            self._raise_bound(
+                W, self._dual_point(*shaved(cells, point.features, point.labels, spectrum, function.ridge))
+            )
             gap = relative_gap(value, self.highest)
         return value, gap, spectrum
 
-    def _raise_bound(self, W: FloatArray, gx: FloatArray, gy: FloatArray, spectrum: SparseSpectrum) -> None:
+    def _dual_point(self, gx: FloatArray, gy: FloatArray) -> DualPoint:
+        return DualPoint(gx, None if self.function.interpolates else gx, gy)
+
+    def _raise_bound(self, W: FloatArray, point: DualPoint, spectrum: SparseSpectrum | None = None) -> None:
         """Try a dual matrix; the best lower bound so far stays."""
-        point = DualPoint(gx, None if self.function.interpolates else gx, gy)
         offsets = self.function.offsets(W)
         bound = lower_bound(self.objective, self.engine.cells, point, offsets, spectrum=spectrum)
         self.highest = max(self.highest, bound)
@@ -357,9 +364,7 @@ class FactoredRun:
 
     # -- rank ----------------------------------------------------------------------------------------
 
-    def _grow(
-        self, W: FloatArray, s: FloatArray, slopes: Slopes, spectrum: SparseSpectrum | None
-    ) -> tuple[FloatArray, bool]:
+    def _grow(self, W: FloatArray, s: FloatArray, spectrum: SparseSpectrum | None) -> tuple[FloatArray, bool]:
         """Add the directions in which the dual matrix exceeds λ1, scaled by a search along all of them."""
         n, ridge, k = self.engine.n, self.function.ridge, len(s)
         if spectrum is None or k >= self.max_rank:
@@ -375,9 +380,7 @@ class FactoredRun:
         values, vectors = values[fresh], vectors[:, fresh]
         if not values.size:
             return W, False
-        left, right = self.engine.cells.matrices(slopes.gx, slopes.gy)
-        d = self.engine.cells.n_features
-        images = (left @ vectors[:d] + right @ vectors[d:]) / values
+        images = spectrum.images(vectors) / values
 
         def trial(size: float) -> tuple[float, FloatArray]:
             root = np.sqrt(size * (values - ridge))
