@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.exceptions import InputError
 from cocomplete.experiments import table_1, table_2, verdicts
 from cocomplete.experiments.published import METHODS_1, SETTINGS_1, TABLE_1, TABLE_2, Published
@@ -108,6 +109,31 @@ def test_processes_share_the_cores_and_give_the_same_figures(tmp_path):
         assert figures == pytest.approx(ours, rel=1e-6)
 
 
+def test_trials_of_a_group_follow_each_other_in_one_process(tmp_path):
+    order = iter(range(100))
+
+    def work(trial):
+        return {"process": os.getpid(), "place": next(order)}
+
+    def trial(method, seed, group=None):
+        return Trial("t", {}, method, seed, group=group)
+
+    trials = [trial("a", seed, f"g{seed}") for seed in range(4)] + [trial("alone", 0)]
+    trials += [trial("b", seed, f"g{seed}") for seed in range(4)]
+    results = Results(tmp_path / "one.jsonl")
+    run(trials, work, results)
+    assert [(r.method, r.seed) for r in results.read()] == [
+        *((method, seed) for seed in range(4) for method in "ab"),
+        ("alone", 0),
+    ]
+    results = Results(tmp_path / "two.jsonl")
+    run(trials, work, results, jobs=2)
+    found = {(r.method, r.seed): r.figures for r in results.read()}
+    assert len(found) == 9
+    for seed in range(4):
+        assert found["a", seed]["process"] == found["b", seed]["process"] != os.getpid()
+
+
 def test_a_record_says_what_it_took_and_what_was_complained_about(tmp_path):
     import warnings
 
@@ -156,6 +182,24 @@ def test_there_are_72_settings_and_the_printed_ones_come_first():
     assert TABLE_1[SETTINGS_1[0], "COCO-1", "X"] == Published(0.0221, 0.0001, bold=True)
     assert TABLE_1[SETTINGS_1[9], "Mc", "Y"] == Published(0.0896, 0.0008)
     assert TABLE_2["Mc", "Y"].mean == 0.1430
+
+
+def test_polishing_goes_on_from_the_exact_fit():
+    data = make_low_rank_multilabel(120, 40, 12, rank=3, observed=0.5, random_state=0)
+    exact, _ = table_1.METHODS["COCO-1 exact"]
+    polished, _ = table_1.METHODS["COCO-1 exact, polished"]
+    before = exact(data, 0, 1)
+    assert data.coco_1.duality_gap_ == before["gap"]
+    after = polished(data, 0, 1)
+    model = table_1.exact_coco(1.0, polish=True).fit(data.X, data.Y)
+    assert model.polished_
+    fitted = model.reconstruct()
+    assert after["rank"] == model.rank_ == 3
+    assert after["X hidden"] < 0.1 * before["X hidden"]
+    expected = table_1.recovery(data, fitted.X, fitted.Z)
+    assert {name: after[name] for name in expected} == pytest.approx(expected, rel=1e-6)
+    alone = make_low_rank_multilabel(120, 40, 12, rank=3, observed=0.5, random_state=0)
+    assert polished(alone, 0, 1) == pytest.approx(after, rel=1e-6)
 
 
 def test_rows_and_methods_are_read_as_people_write_them():

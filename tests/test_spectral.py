@@ -48,6 +48,26 @@ def test_shrink_with_a_tiny_threshold_falls_back_to_a_true_svd():
     np.testing.assert_allclose(M.s, s[:5] - 1e-5, rtol=1e-4)
 
 
+@given(matrices(), st.floats(1e-6, 30))
+def test_shrink_in_single_precision_errs_by_rounding_alone(A, threshold):
+    A = A.astype(np.float32)
+    done = shrink(A, threshold)
+    rounding = 1e-5 * max(float(np.linalg.norm(A)), 1e-3)
+    for dense in (done.dense(), done.low_rank().dense()):
+        assert dense.dtype == np.float32
+        np.testing.assert_allclose(dense, plain_shrink(A.astype(np.float64), threshold), atol=rounding)
+
+
+def test_shrink_in_single_precision_keeps_small_singular_values():
+    rng = np.random.default_rng(0)
+    U, _ = np.linalg.qr(rng.normal(size=(300, 6)))
+    V, _ = np.linalg.qr(rng.normal(size=(100, 6)))
+    s = np.array([1e3, 1e2, 10.0, 1.0, 0.3, 0.1])
+    M = shrink(((U * s) @ V.T).astype(np.float32), 0.05).low_rank()
+    # A Gram matrix in single precision would know nothing below sqrt(1e-7) of the largest.
+    np.testing.assert_allclose(M.s, s - 0.05, atol=1e-3)
+
+
 @given(matrices())
 def test_polar_is_a_subgradient_of_the_trace_norm(A):
     factor, norm = polar(A)
