@@ -67,11 +67,15 @@ Fit = Callable[[Bunch, int, int], Figures]
 
 def _completer(make: Callable[[int, int], Any], dtype: type = np.float64) -> Fit:
     def figures(data: Bunch, seed: int, iterations: int) -> Figures:
-        model = make(seed, iterations).fit(data.X.astype(dtype, copy=False), data.Y.astype(dtype, copy=False))
-        fitted = model.reconstruct()
-        return recovery(data, fitted.X, fitted.Z) | how_it_went(model)
+        X, Y = (table.astype(dtype, copy=False) for table in (data.X, data.Y))
+        return _figures(data, make(seed, iterations).fit(X, Y))
 
     return figures
+
+
+def _figures(data: Bunch, model: Any) -> Figures:
+    fitted = model.reconstruct()
+    return recovery(data, fitted.X, fitted.Z) | how_it_went(model)
 
 
 def _exact(residual_penalty: float) -> Fit:
@@ -81,8 +85,7 @@ def _exact(residual_penalty: float) -> Fit:
 def _coco_1(data: Bunch, seed: int, iterations: int) -> Figures:
     """Solve COCO-1 exactly; the table keeps the answer, for polishing goes on from it."""
     data.coco_1 = exact_coco(1.0).fit(data.X, data.Y)
-    fitted = data.coco_1.reconstruct()
-    return recovery(data, fitted.X, fitted.Z) | how_it_went(data.coco_1)
+    return _figures(data, data.coco_1)
 
 
 def _polished(data: Bunch, seed: int, iterations: int) -> Figures:
@@ -109,8 +112,7 @@ def exact_coco(residual_penalty: float, **params: Any) -> CoCompleter:
 
 def _tuned_mc(data: Bunch, seed: int, iterations: int) -> Figures:
     gap = GAP if len(data.X) <= 1000 else RIVALS_GAP
-    fit = _completer(lambda seed, _: Mc(preset="tuned", tol=gap, random_state=seed))
-    return fit(data, seed, iterations)
+    return _figures(data, Mc(preset="tuned", tol=gap, random_state=seed).fit(data.X, data.Y))
 
 
 def _true_scores(data: Bunch, seed: int, iterations: int) -> Figures:
