@@ -322,11 +322,14 @@ class FactoredRun:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
         function, cells = self.function, self.engine.cells
         point = self._dual_point(slopes.gx, slopes.gy)
-        if self.objective.free_offsets:
-            # Once for the bound and for the directions to add: offsets do by themselves what it takes away.
+        free = self.objective.free_offsets
+        # One matrix for the bound and for the directions to add: offsets do by themselves what balancing takes
+        # away. Not where features are constraints: with directions from a balanced matrix it stalls there.
+        one = free and not function.interpolates
+        if one:
             point = point.balanced(cells)
         spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels), floor=FLOOR * function.ridge)
-        self._raise_bound(W, point, spectrum)
+        self._raise_bound(W, point, spectrum if one or not free else None)
         value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)
         if self.tol < gap <= SHAVING_PAYS * self.tol:
