@@ -323,8 +323,8 @@ class FactoredRun:
         function, cells = self.function, self.engine.cells
         point = self._dual_point(slopes.gx, slopes.gy)
         free = self.objective.free_offsets
-        # One matrix for the bound and for the directions to add: offsets do by themselves what balancing takes
-        # away. Not where features are constraints: with directions from a balanced matrix it stalls there.
+        # One matrix for the bound and for directions to add: offsets do by themselves what balancing takes
+        # away. Not where features are constraints: on cal500 that stalled.
         one = free and not function.interpolates
         if one:
             point = point.balanced(cells)
