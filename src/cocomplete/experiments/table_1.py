@@ -142,7 +142,7 @@ def _true_rows(data: Bunch, seed: int, iterations: int) -> Figures:
 METHODS: dict[str, tuple[Fit, float]] = {
     "COCO-1": (_algorithm_1(1.0), 130.0),
     "COCO-0": (_algorithm_1(0.0), 80.0),
-    # A hundred steps far from any minimum: single precision moves no printed figure and takes half the time.
+    # A hundred steps far from any minimum: single precision moves no printed mean and takes half the time.
     "Maxide": (_completer(lambda *_: Maxide(), np.float32), 30.0),
     "Mc": (_completer(lambda *_: Mc(), np.float32), 30.0),
     "COCO-1 exact": (_coco_1, 12.0),
