@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed, parallel_config
 
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.exceptions import InputError
@@ -132,6 +133,30 @@ def test_trials_of_a_group_follow_each_other_in_one_process(tmp_path):
     assert len(found) == 9
     for seed in range(4):
         assert found["a", seed]["process"] == found["b", seed]["process"] != os.getpid()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_first_of_a_group_is_kept_before_the_second_begins(tmp_path, jobs):
+    results = Results(tmp_path / "r.jsonl")
+
+    def work(trial):
+        if trial.method == "b":
+            return {"kept": [record.seed for record in results.read() if record.method == "a"]}
+        return {}
+
+    trials = [Trial("t", {}, method, seed, group=str(seed)) for seed in range(3) for method in "ab"]
+    run(trials, work, results, jobs=jobs)
+    seconds = [record for record in results.read() if record.method == "b"]
+    assert len(seconds) == 3
+    assert all(record.seed in record.figures["kept"] for record in seconds)
+
+
+def test_records_of_many_processes_do_not_mix(tmp_path):
+    results = Results(tmp_path / "r.jsonl")
+    many = [record(seed=seed, X=[0.5] * 100_000) for seed in range(40)]
+    with parallel_config(backend="loky", n_jobs=4):
+        Parallel(batch_size=1)(delayed(results.append)(one) for one in many)
+    assert sorted(results.read(), key=lambda one: one.seed) == many
 
 
 def test_a_record_says_what_it_took_and_what_was_complained_about(tmp_path):

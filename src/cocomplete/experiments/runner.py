@@ -1,5 +1,6 @@
 """Trials, one record each, kept in a file that survives being interrupted."""
 
+import fcntl
 import json
 import os
 import resource
@@ -125,10 +126,12 @@ class Results:
         return list(records.values())
 
     def append(self, record: Record) -> None:
-        """Add a record; when this returns it is on the disk."""
+        """Add a record, whoever else adds one; when this returns it is on the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(asdict(record), sort_keys=True) + "\n"
         with self.path.open("a+b") as file:
+            # Closing lets go of the lock, and so does being killed.
+            fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0, os.SEEK_END)
             if file.tell():
                 file.seek(-1, os.SEEK_END)
@@ -163,8 +166,7 @@ def run(
     done : callable, optional
         Called with every trial whose record is kept.
     """
-    for record, trial in _measure_all(list(pending(trials, results)), work, jobs):
-        results.append(record)
+    for trial in _work_through(_grouped(pending(trials, results)), work, results, jobs):
         if done is not None:
             done(trial)
 
@@ -175,19 +177,20 @@ def pending(trials: Iterable[Trial], results: Results) -> Iterator[Trial]:
     return (trial for trial in trials if trial.key not in known)
 
 
-def _measure_all(
-    trials: list[Trial], work: Callable[[Trial], Figures], jobs: int
-) -> Iterator[tuple[Record, Trial]]:
-    groups = _grouped(trials)
+def _work_through(
+    groups: list[list[Trial]], work: Callable[[Trial], Figures], results: Results, jobs: int
+) -> Iterator[Trial]:
+    """Give every trial once its record is kept."""
     if jobs == 1 or len(groups) == 1:
-        yield from (_measure(trial, work) for group in groups for trial in group)
+        for group in groups:
+            yield from _keep_each(group, work, results)
         return
     threads = max(1, (os.cpu_count() or 1) // jobs)
     with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=threads):
         # One group at a time to each process: they last from a second to minutes.
         parallel = Parallel(return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
-        for measured in parallel(delayed(_measure_group)(group, work) for group in groups):
-            yield from measured
+        for kept in parallel(delayed(_keep_all)(group, work, results) for group in groups):
+            yield from kept
 
 
 def _grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
@@ -198,11 +201,18 @@ def _grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
     return list(groups.values())
 
 
-def _measure_group(trials: list[Trial], work: Callable[[Trial], Figures]) -> list[tuple[Record, Trial]]:
-    return [_measure(trial, work) for trial in trials]
+def _keep_all(trials: list[Trial], work: Callable[[Trial], Figures], results: Results) -> list[Trial]:
+    return list(_keep_each(trials, work, results))
 
 
-def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Trial]:
+def _keep_each(trials: list[Trial], work: Callable[[Trial], Figures], results: Results) -> Iterator[Trial]:
+    """Keep each trial's record before the next begins: the process that measured it writes it."""
+    for trial in trials:
+        results.append(_measure(trial, work))
+        yield trial
+
+
+def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> Record:
     setting = dict(trial.setting)
     # Beside every trial, not once per process: whatever else the machine does slows both alike.
     unit = svd_seconds(setting["n"], setting["d"] + setting["l"]) if "n" in setting else None
@@ -211,7 +221,7 @@ def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Tr
         warnings.simplefilter("always")
         figures = work(trial)
     seconds = perf_counter() - started
-    record = Record(
+    return Record(
         trial.experiment,
         setting,
         trial.method,
@@ -223,7 +233,6 @@ def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> tuple[Record, Tr
         sorted({str(warning.message) for warning in caught}),
         _versions(),
     )
-    return record, trial
 
 
 def svd_seconds(n: int, m: int) -> float:
