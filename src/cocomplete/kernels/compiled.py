@@ -18,8 +18,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Sums may be reordered, but infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
-LANES = 16
-"""Small matrices that are inverted side by side."""
+LANES = 48
+"""Small matrices that are inverted side by side. Loops over them take the number from an array: those of a
+known, small length are unrolled before they can be turned into vector instructions."""
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
@@ -550,16 +551,12 @@ def gaussians(H, g, precision, fixed):
     n, k = g.shape
     size = H.shape[1]
     for b in prange((n + LANES - 1) // LANES):
-        P, u, pull, x = (
-            np.empty((size, LANES)),
-            np.empty((k, LANES)),
-            np.empty((k, LANES)),
-            np.empty((k, LANES)),
-        )
         first = b * LANES
-        for z in range(LANES):
-            # What is left of the last lanes repeats the last row.
-            i = min(first + z, n - 1)
+        lanes = min(LANES, n - first)
+        P = np.empty((size, lanes))
+        u, pull, x = np.empty((k, lanes)), np.empty((k, lanes)), np.empty((k, lanes))
+        for z in range(lanes):
+            i = first + z
             for p in range(size):
                 P[p, z] = H[i, p]
             for r in range(k):
@@ -567,12 +564,12 @@ def gaussians(H, g, precision, fixed):
                 pull[r, z] = g[i, r]
         if fixed == 1:
             for r in range(1, k):
-                for z in range(LANES):
+                for z in range(lanes):
                     pull[r, z] -= P[r * (r + 1) // 2, z]
         _factorize(P, x, fixed, k)
         _invert(P, x, fixed, k)
         _means(P, pull, fixed, k, u)
-        for z in range(min(LANES, n - first)):
+        for z in range(lanes):
             i = first + z
             p = 0
             for r in range(k):
@@ -585,40 +582,42 @@ def gaussians(H, g, precision, fixed):
 @njit(cache=True, fastmath=FAST)
 def _factorize(P, x, first, k):
     """Cholesky factors L, from row ``first`` on, over packed matrices; diagonals are inverted."""
+    lanes = P.shape[1]
     for p in range(first, k):
         diagonal = P[p * (p + 1) // 2 + p]
-        for z in range(LANES):
+        for z in range(lanes):
             diagonal[z] = 1 / math.sqrt(diagonal[z])
         for r in range(p + 1, k):
             entry, row = P[r * (r + 1) // 2 + p], x[r]
-            for z in range(LANES):
+            for z in range(lanes):
                 entry[z] *= diagonal[z]
                 row[z] = entry[z]
         for r in range(p + 1, k):
             factor = x[r]
             for c in range(p + 1, r + 1):
                 target, other = P[r * (r + 1) // 2 + c], x[c]
-                for z in range(LANES):
+                for z in range(lanes):
                     target[z] -= factor[z] * other[z]
 
 
 @njit(cache=True, fastmath=FAST)
 def _invert(P, x, first, k):
     """(L Lᵀ)⁻¹ over packed factors L with inverted diagonals."""
+    lanes = P.shape[1]
     # L⁻¹, row by row from the top; x keeps the row of L that is written over.
     for r in range(first, k):
         begin = r * (r + 1) // 2
         diagonal = P[begin + r]
         for c in range(first, r):
             entry, factor = P[begin + c], x[c]
-            for z in range(LANES):
+            for z in range(lanes):
                 factor[z] = -entry[z] * diagonal[z]
                 entry[z] = 0
         for p in range(first, r):
             factor = x[p]
             for c in range(first, p + 1):
                 target, other = P[begin + c], P[p * (p + 1) // 2 + c]
-                for z in range(LANES):
+                for z in range(lanes):
                     target[z] += factor[z] * other[z]
     # L⁻ᵀ L⁻¹ from the top: row r needs rows of L⁻¹ from r on, untouched by then.
     for r in range(first, k):
@@ -626,24 +625,25 @@ def _invert(P, x, first, k):
         diagonal = P[begin + r]
         for c in range(first, r + 1):
             entry = P[begin + c]
-            for z in range(LANES):
+            for z in range(lanes):
                 x[c, z] = entry[z] * diagonal[z]
         for p in range(r + 1, k):
             below = p * (p + 1) // 2
             factor = P[below + r]
             for c in range(first, r + 1):
                 target, other = x[c], P[below + c]
-                for z in range(LANES):
+                for z in range(lanes):
                     target[z] += factor[z] * other[z]
         for c in range(first, r + 1):
             entry, target = P[begin + c], x[c]
-            for z in range(LANES):
+            for z in range(lanes):
                 entry[z] = target[z]
 
 
 @njit(cache=True, fastmath=FAST)
 def _means(P, pull, first, k, u):
     """Packed symmetric matrices times vectors; a coordinate before ``first`` is 1 and has no variance."""
+    lanes = P.shape[1]
     u[:] = 0
     for r in range(first):
         u[r] = 1
@@ -652,10 +652,10 @@ def _means(P, pull, first, k, u):
     for r in range(first, k):
         for c in range(first, r + 1):
             entry = P[r * (r + 1) // 2 + c]
-            for z in range(LANES):
+            for z in range(lanes):
                 u[r, z] += entry[z] * pull[c, z]
             if c < r:
-                for z in range(LANES):
+                for z in range(lanes):
                     u[c, z] += entry[z] * pull[r, z]
 
 

@@ -1,7 +1,7 @@
 """What a model believes of every cell, and the observed cells as one pattern."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,23 +196,28 @@ def _sums(
 
 def pack(matrices: FloatArray) -> FloatArray:
     """Lower triangles, row after row, of a stack of symmetric matrices."""
-    row, column = np.tril_indices(matrices.shape[-1])
-    return np.ascontiguousarray(matrices[..., row, column])
+    k = matrices.shape[-1]
+    flat = matrices.reshape(*matrices.shape[:-2], k * k)
+    return np.take(flat, _triangle(k)[0], axis=-1)
 
 
 def unpack(packed: FloatArray, k: int) -> FloatArray:
     """Give the whole k × k matrices back."""
-    row, column = np.tril_indices(k)
-    matrices = np.empty((*packed.shape[:-1], k, k), packed.dtype)
-    matrices[..., row, column] = packed
-    matrices[..., column, row] = packed
-    return matrices
+    return np.take(packed, _triangle(k)[1], axis=-1).reshape(*packed.shape[:-1], k, k)
 
 
 def weights(k: int) -> FloatArray:
     """How often each entry of a packed k × k matrix stands in the whole one."""
+    return np.bincount(_triangle(k)[1]).astype(np.float64)
+
+
+@lru_cache(maxsize=16)
+def _triangle(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where packed entries are in a whole k × k matrix, and where whole ones are among the packed."""
     row, column = np.tril_indices(k)
-    return np.where(row == column, 1.0, 2.0)
+    whole = np.empty((k, k), np.intp)
+    whole[row, column] = whole[column, row] = np.arange(row.size)
+    return row * k + column, whole.ravel()
 
 
 def _even_blocks(start: NDArray[np.integer]) -> NDArray[np.int64]:

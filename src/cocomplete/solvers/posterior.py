@@ -364,7 +364,10 @@ def _whiten(second_u: FloatArray, V: FloatArray, second_v: FloatArray) -> tuple[
     stretch = np.eye(width)
     spread = unpack(second_u.mean(axis=0), width)
     stretch[1:, 1:] = np.linalg.cholesky(spread[1:, 1:]).T
-    return V @ stretch.T, pack(stretch @ unpack(second_v, width) @ stretch.T)
+    # Both products of the stack as large ones: S E Sᵀ = (E Sᵀ)ᵀ Sᵀ, for E is symmetric.
+    half = unpack(second_v, width).reshape(-1, width) @ stretch.T
+    half = half.reshape(-1, width, width).swapaxes(1, 2).reshape(-1, width)
+    return V @ stretch.T, pack((half @ stretch.T).reshape(-1, width, width))
 
 
 def _draw(mean: FloatArray, second: FloatArray, rng: np.random.Generator) -> FloatArray:
