@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import expit
 
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.metrics import hamming_error
@@ -121,6 +122,27 @@ def test_the_path_keeps_features_as_constraints():
         assert at.regime == "interpolation"
         assert solution.converged
         assert np.linalg.norm(at.residual(solution.M.dense())) < 0.01 * np.linalg.norm(np.nan_to_num(data.X))
+
+
+@pytest.mark.parametrize(("seed", "share"), [(1, 0.2), (35, 0.7)])
+def test_the_path_with_features_as_constraints_does_not_get_stuck(seed, share):
+    # Multipliers of a start with too few factors once sent an offset to 85, where there is no slope back, and
+    # a growth of the rank that had failed was tried at ever smaller sizes from then on.
+    rng = np.random.default_rng(seed)
+    n, d, n_labels = 150, 20, 40
+    U = rng.normal(size=(n, 3))
+    X = U @ rng.normal(size=(3, d)) + rng.normal(size=(n, d))
+    Z = U @ rng.normal(size=(3, n_labels)) - 1.5 * rng.random(n_labels) - 1
+    Y = (rng.random(Z.shape) < expit(Z)).astype(float)
+    X[rng.random(X.shape) > share] = np.nan
+    Y[rng.random(Y.shape) > share] = np.nan
+    observed = Observations(X, Y).without_one_sided_labels()
+    objective = Objective(observed, 1.0, 0.0, 0.5, np.zeros(d + n_labels), True)
+    top = objective.rank_penalty_max
+    objective = replace(objective, rank_penalty=0.4 * top, residual_penalty=0.4 * top)
+    for _, solution in solve_path(objective, [0.4 * top, 0.17 * top, 0.07 * top], tol=1e-2, max_iter=25):
+        assert solution.converged
+        assert np.abs(solution.offsets).max() < 10
 
 
 def test_a_warm_start_from_the_answer_is_already_there():

@@ -38,6 +38,9 @@ ROW_DECREMENT = 1e-5
 LOW_SHARE, HIGH_SHARE = 0.01, 0.5
 """The constraints' share of the gap outside of which their weight is changed."""
 
+TOO_LONG = 2.0
+"""Multipliers this many times as long as λ1 allows say that the factors are not there yet."""
+
 FLOOR = 0.5
 """Directions of the dual matrix are kept down to this share of λ1, for the next λ1 of a path."""
 
@@ -219,9 +222,7 @@ class FactoredRun:
             if gap <= self.tol or iteration == max_iter or (exhausted and self._capped(len(s), slopes)):
                 break
             if function.interpolates:
-                function.multiplier = slopes.gx
-                if iteration > 1:
-                    self._adapt_rho(value - self.highest, slopes, full=len(s) >= self.max_rank)
+                self._tighten(value, slopes, self.spectrum, len(s), early=iteration <= 1)
             W, grown = self._grow(W, s, self.spectrum)
             # The spectrum holds on to the slopes.
             self.spectrum = None
@@ -292,9 +293,28 @@ class FactoredRun:
         W = spectral_start(function, self.max_rank)
         if function.interpolates:
             # Keep what the sweeps say of the multipliers; a smaller ρ then conditions Newton better.
-            function.multiplier = function.value(W)[1].gx
+            function.multiplier = self._short_enough(function.value(W)[1].gx)
             self._set_rho(1.0)
         return W
+
+    def _tighten(
+        self, value: float, slopes: Slopes, spectrum: SparseSpectrum, rank: int, *, early: bool
+    ) -> None:
+        """Take over multipliers from the slopes, and weigh the constraints anew unless it is too early."""
+        # Most often the certificate has shown already that they are short enough.
+        near = spectrum.largest() <= TOO_LONG * self.function.ridge
+        self.function.multiplier = slopes.gx if near else self._short_enough(slopes.gx)
+        if not early:
+            self._adapt_rho(value - self.highest, slopes, full=rank >= self.max_rank)
+
+    def _short_enough(self, multiplier: FloatArray) -> FloatArray:
+        """Bring multipliers back to the spectral norm that λ1 allows, if they are far above it.
+
+        They are where factors are too few to meet the features, and would push offsets out of reach.
+        """
+        features, _ = self.engine.cells.matrices(multiplier, self.engine.cells.y_value)
+        excess = SparseSpectrum(features, features[:, :0]).largest() / self.function.ridge
+        return multiplier / excess if excess > TOO_LONG else multiplier
 
     def _set_rho(self, factor: float) -> None:
         """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
@@ -322,14 +342,12 @@ class FactoredRun:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
         function, cells = self.function, self.engine.cells
         point = self._dual_point(slopes.gx, slopes.gy)
-        free = self.objective.free_offsets
-        # One matrix for the bound and for directions to add: offsets do by themselves what balancing takes
-        # away. Not where features are constraints: on cal500 that stalled.
-        one = free and not function.interpolates
-        if one:
+        if self.objective.free_offsets:
+            # One matrix for the bound and for directions to add: offsets do by themselves what balancing
+            # takes away.
             point = point.balanced(cells)
         spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels), floor=FLOOR * function.ridge)
-        self._raise_bound(W, point, spectrum if one or not free else None)
+        self._raise_bound(W, point, spectrum)
         value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)
         if self.tol < gap <= SHAVING_PAYS * self.tol:
@@ -398,6 +416,9 @@ class FactoredRun:
         while best >= before and size > 1e-6 * self.growth:
             size /= 3
             best, grown = trial(size)
+        if best >= before:
+            # Slopes of another λ1 need not lead downhill.
+            return W, False
         for _ in range(6):
             longer, candidate = trial(3 * size)
             if longer >= best:
