@@ -47,7 +47,8 @@ EXACT_PATH = np.geomspace(0.4, 0.03, 4)
 """The same where features are met exactly: each value costs more."""
 
 HOPELESS = 1.05
-"""Errors that are so many times the best, in every part, end the path with features met exactly."""
+"""Errors that are so many times the best, in every part that has not turned, end the path with features met
+exactly."""
 
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
@@ -457,7 +458,9 @@ class Search:
             better = {part: errors[part] for part in wanted if errors[part] < lowest[part]}
             lowest |= better
             turned = len(better) < len(wanted) or not wanted
-            if (turned and self._behind(better, FAR_BEHIND)) or (exact and self._behind(lowest, HOPELESS)):
+            if (turned and self._behind(better, HOPELESS if exact else FAR_BEHIND)) or (
+                exact and self._behind(lowest, HOPELESS)
+            ):
                 break
 
     def _behind(self, errors: dict[Part, float], factor: float) -> bool:
