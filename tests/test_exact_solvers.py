@@ -176,6 +176,18 @@ def test_polishing_needs_a_clear_gap_and_lowers_the_label_error():
     assert polish(objective, replace(solution, M=LowRank(np.eye(2), np.ones(2), np.eye(2)))) is None
 
 
+def test_polishing_meets_features_that_are_constraints():
+    data = make_low_rank_multilabel(200, 60, 20, 3, observed=0.4, random_state=0)
+    objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.5, np.zeros(80))
+    solution = solve_factored(objective)
+    refit = polish(objective, solution)
+    assert refit.M.rank == 3
+    d = data.X.shape[1]
+    before, after = (np.linalg.norm(one.M.dense()[:, :d] - data.X_true) for one in (solution, refit))
+    assert after < 0.1 * before
+    assert after < 1e-4 * np.linalg.norm(data.X_true)
+
+
 def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum():
     rng = np.random.default_rng(0)
     dense = np.where(rng.random((40, DENSE_GRAM + 100)) < 0.05, rng.normal(size=(40, DENSE_GRAM + 100)), 0)

@@ -35,7 +35,7 @@ SHAVING_PAYS = 20.0
 ROW_DECREMENT = 1e-5
 """A row is not worth a Newton step that gains less."""
 
-LOW_SHARE, HIGH_SHARE = 0.01, 0.5
+LOW_SHARE, HIGH_SHARE = 0.03, 0.5
 """The constraints' share of the gap outside of which their weight is changed."""
 
 TOO_LONG = 2.0
@@ -301,11 +301,13 @@ class FactoredRun:
         self, value: float, slopes: Slopes, spectrum: SparseSpectrum, rank: int, *, early: bool
     ) -> None:
         """Take over multipliers from the slopes, and weigh the constraints anew unless it is too early."""
-        # Most often the certificate has shown already that they are short enough.
-        near = spectrum.largest() <= TOO_LONG * self.function.ridge
-        self.function.multiplier = slopes.gx if near else self._short_enough(slopes.gx)
+        full = rank >= self.max_rank
+        # Most often the certificate has shown already that they are short enough; and at the largest rank
+        # allowed no more factors will come, so that longer ones may be right.
+        enough = full or spectrum.largest() <= TOO_LONG * self.function.ridge
+        self.function.multiplier = slopes.gx if enough else self._short_enough(slopes.gx)
         if not early:
-            self._adapt_rho(value - self.highest, slopes, full=rank >= self.max_rank)
+            self._adapt_rho(value - self.highest, slopes, full=full)
 
     def _short_enough(self, multiplier: FloatArray) -> FloatArray:
         """Bring multipliers back to the spectral norm that λ1 allows, if they are far above it.
