@@ -272,6 +272,27 @@ def test_ctrl_c_in_the_search_uses_the_best_so_far(data):
     assert np.isfinite(model.complete(data.X, data.Y).X).all()
 
 
+@pytest.mark.parametrize("after", [1, 3])
+def test_ctrl_c_in_the_averages_keeps_what_was_reached(data, after):
+    told = []
+    impatient = Impatient(after, "averaging")
+
+    def progress(record):
+        told.append(record)
+        impatient(record)
+
+    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
+        model = CoCompleter().fit(data.X, data.Y, progress=progress)
+    sweeps = [record["iteration"] for record in told if record.get("stage") == "averaging"]
+    # The first average ends at once, those after it are cut short, and all are there.
+    assert sweeps[:after] == list(range(1, after + 1))
+    assert sweeps[after] == 1
+    assert max(sweeps) <= 10
+    done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
+    assert np.isfinite(done.X).all()
+    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.02
+
+
 def test_noise_is_answered_with_means_and_says_so():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 6)), (rng.random((60, 4)) < 0.4).astype(float)

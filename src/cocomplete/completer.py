@@ -21,7 +21,15 @@ from cocomplete.exceptions import InputError
 from cocomplete.hiding import PARTS, HiddenLabels, Part
 from cocomplete.model import Model
 from cocomplete.parameters import check_parameters
-from cocomplete.parts import Certified, Fitted, FittedPart, Setting, certify, fit_part
+from cocomplete.parts import (
+    Certified,
+    Fitted,
+    FittedPart,
+    Setting,
+    averages_interrupted,
+    certify,
+    fit_part,
+)
 from cocomplete.problem.encoding import Encoding, resolve_feature_types
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
@@ -231,8 +239,8 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Complete a table and keep the model.
 
-        Ctrl-C ends the search for penalties, and pressed again the solver, where they are; the best model
-        found by then is kept.
+        Ctrl-C ends the search for penalties, and pressed again the solver or the averages, where they are;
+        the best model found by then is kept.
 
         Parameters
         ----------
@@ -497,9 +505,9 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
                 )
                 answering[setting.mode] = self._polished(fits[setting.mode])
             interrupted |= fits[setting.mode].solution.interrupted
-            fitted.append(fit_part(answering[setting.mode], setting, averages, factor))
+            fitted.append(fit_part(answering[setting.mode], setting, averages, factor, progress=report))
         self._certified = fits[settings["labels"].mode]
-        if interrupted:
+        if interrupted or averages_interrupted(averages):
             msg = "fit was interrupted: this is the best model found so far, not the best there is"
             warnings.warn(msg, UserWarning, stacklevel=4)
         features, labels, unlabelled = fitted

@@ -16,7 +16,7 @@ from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
 from cocomplete.solvers.readout import Likeness, Readout, completed, read_out
-from cocomplete.solvers.solution import Solution
+from cocomplete.solvers.solution import Progress, Solution
 
 RULE_OF_THUMB = 0.15
 """λ1 where there is too little to choose it by, as a share of the value that makes everything zero."""
@@ -24,6 +24,10 @@ RULE_OF_THUMB = 0.15
 SWEEPS = 40
 """Most sweeps of an average. It starts from scratch: what was found with cells hidden, from averages of other
 kinds, stays more like those than it should, and answers worse together with them."""
+
+
+HURRIED_SWEEPS = 10
+"""The same once Ctrl-C has ended an average before: the others must be there too."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +219,14 @@ Fitted = dict[tuple[bool, Member], Posterior | Readout]
 """What was fitted to a table by encoding (made normal by ranks or not) and member, whatever its share."""
 
 
-def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float = 1.0) -> FittedPart:
+def fit_part(
+    fit: Certified,
+    setting: Setting,
+    fitted: Fitted,
+    std_factor: float = 1.0,
+    *,
+    progress: Progress | None = None,
+) -> FittedPart:
     """Make the model that answers for a part out of F's minimiser and what was chosen.
 
     Parameters
@@ -225,19 +236,26 @@ def fit_part(fit: Certified, setting: Setting, fitted: Fitted, std_factor: float
     fitted : dict
         What other parts were fitted with; what this part needs besides is added.
     std_factor : float, default=1.0
+    progress : callable, optional
+        Called with a record per sweep of an average.
     """
     if setting.method == "average" and setting.members:
         if len(setting.members) == 1:
-            return FittedPart(fit, _average(fit, setting.members[0].prior, fitted), std_factor)
-        members = tuple(_member(fit, one, fitted) for one in setting.members)
+            return FittedPart(fit, _average(fit, setting.members[0].prior, fitted, progress), std_factor)
+        members = tuple(_member(fit, one, fitted, progress) for one in setting.members)
         return FittedPart(fit, Blend(members, tuple(one.share for one in setting.members)), std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
 
 
-def _member(fit: Certified, member: Member, fitted: Fitted) -> Posterior | Readout:
-    average = _average(fit, member.prior, fitted)
+def averages_interrupted(fitted: Fitted) -> bool:
+    """Say whether Ctrl-C ended one of the averages."""
+    return any(isinstance(one, Posterior) and one.interrupted for one in fitted.values())
+
+
+def _member(fit: Certified, member: Member, fitted: Fitted, progress: Progress | None) -> Posterior | Readout:
+    average = _average(fit, member.prior, fitted, progress)
     if member.likeness is None:
         return average
     key = (fit.encoding.gaussian, replace(member, share=1.0))
@@ -247,7 +265,7 @@ def _member(fit: Certified, member: Member, fitted: Fitted) -> Posterior | Reado
     return fitted[key]
 
 
-def _average(fit: Certified, prior: Prior, fitted: Fitted) -> Posterior:
+def _average(fit: Certified, prior: Prior, fitted: Fitted, progress: Progress | None) -> Posterior:
     key = (fit.encoding.gaussian, Member(prior))
     if key not in fitted:
         fitted[key], _ = fit_posterior(
@@ -255,7 +273,8 @@ def _average(fit: Certified, prior: Prior, fitted: Fitted) -> Posterior:
             prior,
             fit.encoding.offsets.astype(np.float64),
             first_label=len(fit.encoding.yes_no),
-            max_iter=SWEEPS,
+            max_iter=HURRIED_SWEEPS if averages_interrupted(fitted) else SWEEPS,
+            progress=progress,
         )
     average = fitted[key]
     assert isinstance(average, Posterior)

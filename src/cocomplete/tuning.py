@@ -369,6 +369,8 @@ class Search:
                 start=start,
                 max_iter=SWEEPS[1 if start is not None else 2 if prior.rank > RANKS[0] else 0],
             )
+            if posterior.interrupted:
+                raise KeyboardInterrupt
             ends.append(posterior)
             moments.append(posterior.at(rows, view.hidden_cells))
         blind = [

@@ -28,6 +28,9 @@ def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]],
             if record.get("stage") == "tuning":
                 line.update(task, description=f"choosing penalties, candidate {record['iteration']}")
                 return
+            if record.get("stage") == "averaging":
+                line.update(task, description=f"averaging over factors, sweep {record['iteration']}")
+                return
             text = f"iteration {record['iteration']}, objective {record['objective']:.6g}"
             if record.get("duality_gap", float("inf")) < float("inf"):
                 text += f", gap {record['duality_gap']:.1g}"

@@ -22,6 +22,7 @@ from scipy.special import expit, ndtri
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
+from cocomplete.solvers.solution import Progress
 from cocomplete.spectral import SparseSpectrum
 
 DAMPING = 0.7
@@ -111,6 +112,8 @@ class Posterior:
         Sweeps done.
     converged : bool
         Whether the last sweep changed next to nothing.
+    interrupted : bool
+        Whether Ctrl-C ended the sweeps.
     """
 
     prior: Prior
@@ -121,6 +124,7 @@ class Posterior:
     label_noise: FloatArray
     n_iter: int
     converged: bool
+    interrupted: bool = False
 
     def rows(self, cells: Cells, *, sweeps: int = 20, tol: float = 1e-4) -> "Rows":
         """Give the moments of u_i for rows with these cells, by the row step alone."""
@@ -192,8 +196,9 @@ def fit_posterior(
     start: Posterior | None = None,
     max_iter: int = 60,
     tol: float = 2e-3,
+    progress: Progress | None = None,
 ) -> tuple[Posterior, Rows]:
-    """Alternate row and column posteriors until the cells' means stand still.
+    """Alternate row and column posteriors until the cells' means stand still; Ctrl-C gives what was reached.
 
     Parameters
     ----------
@@ -211,6 +216,8 @@ def fit_posterior(
         Most sweeps.
     tol : float, default=2e-3
         Root mean square change of the observed cells' means, per sweep, at which to stop.
+    progress : callable, optional
+        Called with a record per sweep.
 
     Returns
     -------
@@ -238,20 +245,29 @@ def fit_posterior(
     own = width - prior.label_rank
     precision[:first_label, own:], precision[first_label:, own:] = NEVER, prior.own_precision
     row_precision = np.ones((n, width))
-    sweep, change = 0, np.inf
-    for sweep in range(1, max_iter + 1):
-        weight, linear = evidence.of(noise)
-        U, second_u = pattern.row_posteriors(weight, linear, V, second, row_precision)
-        V, second = pattern.column_posteriors(weight, linear, U, second_u, precision)
-        t, variance = pattern.moments(U, second_u, V, second)
-        noise = evidence.noise(t, variance)
-        change = evidence.update(t, variance)
-        V, second = _whiten(second_u, V, second)
-        if change < tol and sweep > 5:
-            break
+    sweep, change, interrupted = 0, np.inf, False
+    while sweep < max_iter and not (change < tol and sweep > 5) and not (interrupted and sweep):
+        try:
+            weight, linear = evidence.of(noise)
+            U, second_u = pattern.row_posteriors(weight, linear, V, second, row_precision)
+            V, second = pattern.column_posteriors(weight, linear, U, second_u, precision)
+            t, variance = pattern.moments(U, second_u, V, second)
+            noise = evidence.noise(t, variance)
+            change = evidence.update(t, variance)
+            V, second = _whiten(second_u, V, second)
+            sweep += 1
+            if progress is not None:
+                progress({"stage": "averaging", "iteration": sweep, "change": change})
+        except KeyboardInterrupt:
+            # Before the first sweep there is nothing to give out: it is done, unless Ctrl-C comes again.
+            if interrupted:
+                raise
+            interrupted = True
     U, second_u = pattern.row_posteriors(*evidence.of(noise), V, second, row_precision)
     d = cells.n_features
-    posterior = Posterior(prior, base, V, second, noise[:d], noise[d:], sweep, converged=change < tol)
+    posterior = Posterior(
+        prior, base, V, second, noise[:d], noise[d:], sweep, converged=change < tol, interrupted=interrupted
+    )
     return posterior, Rows(U, second_u)
 
 
