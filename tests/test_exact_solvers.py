@@ -13,6 +13,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import FactoredRun, solve_factored
+from cocomplete.solvers.factors import factor_svd
 from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.polish import clear_rank, polish
 from cocomplete.solvers.primal_dual import solve_primal_dual
@@ -97,6 +98,17 @@ def test_single_precision_stays_single_and_converges_to_what_it_allows():
     assert single.M.U.dtype == single.M.s.dtype == single.offsets.dtype == np.float32
     assert single.converged
     assert single.objective == pytest.approx(double.objective, rel=2e-3)
+
+
+def test_single_precision_keeps_small_singular_values_of_long_tables():
+    # Once those below n roundings of the largest were dropped, a thousandth of it for ten thousand rows.
+    rng = np.random.default_rng(0)
+    U, V = np.linalg.qr(rng.normal(size=(10_000, 3)))[0], np.linalg.qr(rng.normal(size=(40, 3)))[0]
+    s = np.array([1.0, 1e-3, 1e-5])
+    found = factor_svd((U * s).astype(np.float32), V.astype(np.float32)).s
+    np.testing.assert_allclose(found, s, rtol=1e-2)
+    dead = np.zeros((10_000, 2), np.float32)
+    assert factor_svd(np.hstack((U.astype(np.float32), dead)), np.ones((40, 5), np.float32)).rank == 1
 
 
 def test_the_path_gives_what_cold_solves_give():

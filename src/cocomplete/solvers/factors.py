@@ -148,5 +148,6 @@ def factor_svd(U: FloatArray, V: FloatArray) -> LowRank:
     Qu, Ru = np.linalg.qr(U)
     Qv, Rv = np.linalg.qr(V)
     left, s, right = np.linalg.svd(Ru @ Rv.T, full_matrices=False)
-    keep = s > (s[0] if s.size else 0) * max(len(U), len(V)) * np.finfo(s.dtype).eps
+    # Rounding is that of the small matrix, however many rows there are.
+    keep = s > (s[0] if s.size else 0) * len(s) * np.finfo(s.dtype).eps
     return LowRank(Qu @ left[:, keep], s[keep], (right[keep] @ Qv.T))
