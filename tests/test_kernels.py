@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocomplete.kernels import compiled, reference
+from cocomplete import kernels as compiled
+from cocomplete.kernels import reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers import moments

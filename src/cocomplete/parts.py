@@ -25,7 +25,6 @@ SWEEPS = 40
 """Most sweeps of an average. It starts from scratch: what was found with cells hidden, from averages of other
 kinds, stays more like those than it should, and answers worse together with them."""
 
-
 HURRIED_SWEEPS = 10
 """The same once Ctrl-C has ended an average before: the others must be there too."""
 

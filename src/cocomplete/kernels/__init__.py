@@ -4,20 +4,18 @@ Every kernel is one pass over row blocks and keeps no state. What concerns rows 
 concerns columns is given as one sum per block, so that the caller adds the blocks up, wherever they ran.
 """
 
+from cocomplete.kernels.averages import cell_moments, gaussians, weighted_sums
 from cocomplete.kernels.compiled import (
     blend,
-    cell_moments,
     clear,
     curvature_product,
     descend,
     diagonal,
     evaluate,
-    gaussians,
     products,
     row_step,
     slopes,
     spread,
-    weighted_sums,
 )
 
 __all__ = [

@@ -156,14 +156,14 @@ def products(bounds, start, column, U, V, out):
 
 
 def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
-    """See :func:`cocomplete.kernels.compiled.weighted_sums`."""
+    """See :func:`cocomplete.kernels.averages.weighted_sums`."""
     for i in range(bounds[0], bounds[-1]):
         q = slice(start[i], start[i + 1])
         H[i], g[i] = weight[q] @ second[column[q]], linear[q] @ mean[column[q]]
 
 
 def gaussians(H, g, precision, fixed):
-    """See :func:`cocomplete.kernels.compiled.gaussians`."""
+    """See :func:`cocomplete.kernels.averages.gaussians`."""
     n, k = g.shape
     triangle = np.tril_indices(k)
     free = slice(fixed, None)
@@ -179,7 +179,7 @@ def gaussians(H, g, precision, fixed):
 
 
 def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
-    """See :func:`cocomplete.kernels.compiled.cell_moments`."""
+    """See :func:`cocomplete.kernels.averages.cell_moments`."""
     rows = _rows(start)
     t[:] = np.einsum("qr,qr->q", U[rows], V[column])
     variance[:] = np.maximum(np.einsum("qp,qp->q", second_u[rows], second_v[column]) - t**2, 0)

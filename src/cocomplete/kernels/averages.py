@@ -1,0 +1,199 @@
+"""The kernels of averages: moments of rows given those of columns, compiled by Numba and cached on disk.
+
+Conventions as in :mod:`cocomplete.kernels.compiled`, but for one CSR pattern (``start``, ``column``) that has
+features and labels together.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from cocomplete.kernels.compiled import FAST
+
+LANES = 48
+"""Small matrices that are inverted side by side. Loops over them take the number from an array: those of a
+known, small length are unrolled before they can be turned into vector instructions."""
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
+    """Add up what the cells of every row say of its vector u_i, given the moments of its partners.
+
+    Cell q of row i, in column j, weighs in with ½ weight_q t² − linear_q t, t = u_i · v_j. Symmetric matrices
+    are packed: their lower triangles, row after row, so that adding them up is one loop over contiguous
+    memory.
+
+    Parameters
+    ----------
+    start, column : one CSR pattern for features and labels together
+    mean (m × k), second (m × k(k+1)/2) : E[v_j], E[v_j v_jᵀ]
+    H (n × k(k+1)/2), g (n × k) : written: Σ weight_q E[v_j v_jᵀ] and Σ linear_q E[v_j]
+    """
+    k, size = mean.shape[1], second.shape[1]
+    for b in prange(bounds.shape[0] - 1):
+        for i in range(bounds[b], bounds[b + 1]):
+            packed, pull = H[i], g[i]
+            packed[:] = 0
+            pull[:] = 0
+            for q in range(start[i], start[i + 1]):
+                a, s = weight[q], linear[q]
+                E, v = second[column[q]], mean[column[q]]
+                for p in range(size):
+                    packed[p] += a * E[p]
+                for r in range(k):
+                    pull[r] += s * v[r]
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def gaussians(H, g, precision, fixed):
+    """Turn what is said of every row's vector into its Gaussian posterior, in place.
+
+    The density of u_i is exp(−½ uᵀ (H_i + diag(precision_i)) u + g_i · u), up to a constant. Rows are worked
+    on LANES at a time, their matrices interleaved: one matrix alone is too small to keep the processor busy.
+
+    Parameters
+    ----------
+    H : (n × k(k+1)/2), packed; on return E[u_i u_iᵀ]
+    g : (n × k); on return E[u_i]
+    precision : (n × k)
+    fixed : int
+        1 if u_i's first coordinate is known to be 1, else 0.
+    """
+    n, k = g.shape
+    size = H.shape[1]
+    for b in prange((n + LANES - 1) // LANES):
+        first = b * LANES
+        lanes = min(LANES, n - first)
+        P = np.empty((size, lanes))
+        u, pull, x = np.empty((k, lanes)), np.empty((k, lanes)), np.empty((k, lanes))
+        for z in range(lanes):
+            i = first + z
+            for p in range(size):
+                P[p, z] = H[i, p]
+            for r in range(k):
+                P[r * (r + 1) // 2 + r, z] += precision[i, r]
+                pull[r, z] = g[i, r]
+        if fixed == 1:
+            for r in range(1, k):
+                for z in range(lanes):
+                    pull[r, z] -= P[r * (r + 1) // 2, z]
+        _factorize(P, x, fixed, k)
+        _invert(P, x, fixed, k)
+        _means(P, pull, fixed, k, u)
+        for z in range(lanes):
+            i = first + z
+            p = 0
+            for r in range(k):
+                g[i, r] = u[r, z]
+                for c in range(r + 1):
+                    H[i, p] = P[p, z] + u[r, z] * u[c, z]
+                    p += 1
+
+
+@njit(cache=True, fastmath=FAST)
+def _factorize(P, x, first, k):
+    """Cholesky factors L, from row ``first`` on, over packed matrices; diagonals are inverted."""
+    lanes = P.shape[1]
+    for p in range(first, k):
+        diagonal = P[p * (p + 1) // 2 + p]
+        for z in range(lanes):
+            diagonal[z] = 1 / math.sqrt(diagonal[z])
+        for r in range(p + 1, k):
+            entry, row = P[r * (r + 1) // 2 + p], x[r]
+            for z in range(lanes):
+                entry[z] *= diagonal[z]
+                row[z] = entry[z]
+        for r in range(p + 1, k):
+            factor = x[r]
+            for c in range(p + 1, r + 1):
+                target, other = P[r * (r + 1) // 2 + c], x[c]
+                for z in range(lanes):
+                    target[z] -= factor[z] * other[z]
+
+
+@njit(cache=True, fastmath=FAST)
+def _invert(P, x, first, k):
+    """(L Lᵀ)⁻¹ over packed factors L with inverted diagonals."""
+    lanes = P.shape[1]
+    # L⁻¹, row by row from the top; x keeps the row of L that is written over.
+    for r in range(first, k):
+        begin = r * (r + 1) // 2
+        diagonal = P[begin + r]
+        for c in range(first, r):
+            entry, factor = P[begin + c], x[c]
+            for z in range(lanes):
+                factor[z] = -entry[z] * diagonal[z]
+                entry[z] = 0
+        for p in range(first, r):
+            factor = x[p]
+            for c in range(first, p + 1):
+                target, other = P[begin + c], P[p * (p + 1) // 2 + c]
+                for z in range(lanes):
+                    target[z] += factor[z] * other[z]
+    # L⁻ᵀ L⁻¹ from the top: row r needs rows of L⁻¹ from r on, untouched by then.
+    for r in range(first, k):
+        begin = r * (r + 1) // 2
+        diagonal = P[begin + r]
+        for c in range(first, r + 1):
+            entry = P[begin + c]
+            for z in range(lanes):
+                x[c, z] = entry[z] * diagonal[z]
+        for p in range(r + 1, k):
+            below = p * (p + 1) // 2
+            factor = P[below + r]
+            for c in range(first, r + 1):
+                target, other = x[c], P[below + c]
+                for z in range(lanes):
+                    target[z] += factor[z] * other[z]
+        for c in range(first, r + 1):
+            entry, target = P[begin + c], x[c]
+            for z in range(lanes):
+                entry[z] = target[z]
+
+
+@njit(cache=True, fastmath=FAST)
+def _means(P, pull, first, k, u):
+    """Packed symmetric matrices times vectors; a coordinate before ``first`` is 1 and has no variance."""
+    lanes = P.shape[1]
+    u[:] = 0
+    for r in range(first):
+        u[r] = 1
+        for p in range(r, k):
+            P[p * (p + 1) // 2 + r] = 0
+    for r in range(first, k):
+        for c in range(first, r + 1):
+            entry = P[r * (r + 1) // 2 + c]
+            for z in range(lanes):
+                u[r, z] += entry[z] * pull[c, z]
+            if c < r:
+                for z in range(lanes):
+                    u[c, z] += entry[z] * pull[r, z]
+
+
+@njit(parallel=True, cache=True, fastmath=FAST)
+def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
+    """Mean and variance of u_i · v_j in every cell, u_i and v_j being independent.
+
+    Parameters
+    ----------
+    U (n × k), second_u (n × k(k+1)/2), V (m × k) : moments, packed as for :func:`weighted_sums`
+    second_v : (m × k(k+1)/2)
+        With the off-diagonal entries doubled, so that a sum over the triangle is one over the square.
+    t, variance : written, one number per cell
+    """
+    k = U.shape[1]
+    size = second_u.shape[1]
+    for b in prange(bounds.shape[0] - 1):
+        for i in range(bounds[b], bounds[b + 1]):
+            u, E = U[i], second_u[i]
+            for q in range(start[i], start[i + 1]):
+                v, F = V[column[q]], second_v[column[q]]
+                value = 0.0
+                square = 0.0
+                for r in range(k):
+                    value += u[r] * v[r]
+                for p in range(size):
+                    square += E[p] * F[p]
+                t[q] = value
+                variance[q] = max(square - value * value, 0.0)
