@@ -106,9 +106,10 @@ def test_curvature_product_and_diagonal(seed):
     assert_same(both("diagonal", outputs, bounds, xs, xc, 0.7, ys, yc, hy, U, V))
 
 
-@given(st.integers(0, 10_000), st.booleans())
-def test_row_step_reaches_the_same_minimum(seed, augmented):
+@given(st.integers(0, 10_000), st.booleans(), st.integers(0, 1))
+def test_row_step_reaches_the_same_minimum(seed, augmented, first):
     rng, cells, U, V, _, _ = table(seed)
+    U, V = (np.hstack((rng.normal(size=(len(part), first)), part)) for part in (U, V))
     multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
     base = rng.normal(size=len(V)), rng.normal(size=len(U))
     answers = []
@@ -124,9 +125,10 @@ def test_row_step_reaches_the_same_minimum(seed, augmented):
             cells.y_start,
             cells.y_column,
             cells.y_value,
+            first,
             V,
             *base,
-            np.full(V.shape[1], 0.3),
+            np.full(V.shape[1] - first, 0.3),
             mine,
             60,
             60,
@@ -134,6 +136,7 @@ def test_row_step_reaches_the_same_minimum(seed, augmented):
         )
         answers.append(mine)
     np.testing.assert_allclose(*answers, atol=1e-6)
+    np.testing.assert_array_equal(answers[0][:, :first], U[:, :first])
 
 
 @given(st.integers(0, 10_000))

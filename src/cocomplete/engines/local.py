@@ -146,11 +146,12 @@ class LocalEngine:
             cells.y_start if labels else np.zeros_like(cells.y_start),
             cells.y_column,
             cells.y_value,
-            V[:, 1:],
+            1,
+            V,
             np.ascontiguousarray(V[:, 0]),
             np.zeros(n, dtype),
             np.full(W.shape[1] - 1, ridge, dtype),
-            W[:n, 1:],
+            W[:n],
             *steps,
             dtype(decrement),
         )
@@ -172,8 +173,7 @@ class LocalEngine:
         """
         flipped, n = self._flipped, self.n
         first = 0 if free_offsets else 1
-        U = np.ascontiguousarray(W[:n, first:])
-        weights = np.full(U.shape[1], ridge, self.dtype)
+        weights = np.full(W.shape[1] - first, ridge, self.dtype)
         weights[: 1 - first] = 0
         nothing = np.zeros(self.m + 1, np.int64)
         row_step(
@@ -186,11 +186,12 @@ class LocalEngine:
             flipped.y_start if labels else nothing,
             flipped.y_row,
             flipped.y_value,
-            U,
+            first,
+            W[:n],
             np.zeros(n, self.dtype),
             np.zeros(self.m, self.dtype) if free_offsets else np.ascontiguousarray(W[n:, 0]),
             weights,
-            W[n:, first:],
+            W[n:],
             *steps,
             self.dtype.type(0),
         )

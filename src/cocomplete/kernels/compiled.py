@@ -298,6 +298,7 @@ def row_step(
     y_start,
     y_column,
     y_value,
+    first,
     V,
     column_base,
     row_base,
@@ -311,18 +312,20 @@ def row_step(
 
     Parameters
     ----------
-    V : (m × k), in the float type of the arithmetic
+    first : int
+        How many columns of U and V to leave aside at the left: those of the offsets, if they are given.
+    V : (m × first + k), in the float type of the arithmetic
     column_base (m,), row_base (n,) : constant parts of each cell's value
     ridge : (k,)
         The row pays ½ Σ ridge_c u_c²: λ1, or 0 where a coordinate is free.
-    U : (n × k), read as the start and written
+    U : (n × first + k), read as the start and written
     newton_steps, cg_steps : int
         Most steps per row.
     decrement : float
         A row is done when a Newton step would gain less than about half of this.
     """
     blocks = bounds.shape[0] - 1
-    k = V.shape[1]
+    k = V.shape[1] - first
     augmented = multiplier.shape[0] > 0
     widest = 0
     for i in range(bounds[0], bounds[blocks]):
@@ -341,11 +344,11 @@ def row_step(
             nx, ny = x_start[i + 1] - x0, y_start[i + 1] - y0
             count = (nx + ny + 3) // 4 * 4
             for q in range(nx):
-                B[q, :] = V[x_column[x0 + q]]
+                B[q, :] = V[x_column[x0 + q], first:]
                 base[q] = column_base[x_column[x0 + q]] + row_base[i]
                 h[q] = rho
             for q in range(ny):
-                B[nx + q, :] = V[y_column[y0 + q]]
+                B[nx + q, :] = V[y_column[y0 + q], first:]
                 base[nx + q] = column_base[y_column[y0 + q]] + row_base[i]
             for q in range(nx + ny, count):
                 B[q, :] = 0
@@ -353,7 +356,7 @@ def row_step(
                 g[q] = 0
                 h[q] = 0
             for c in range(k):
-                u[c] = U[i, c]
+                u[c] = U[i, first + c]
                 feature_diagonal[c] = ridge[c]
             for q in range(nx):
                 for c in range(k):
@@ -387,8 +390,8 @@ def row_step(
                     r[c] = -r[c]
                     p[c] = r[c] * inverse[c]
                     rz += r[c] * p[c]
-                first = rz
-                if first <= decrement:
+                start = rz
+                if start <= decrement:
                     break
                 gain = 0.0
                 for _ in range(cg_steps):
@@ -410,7 +413,7 @@ def row_step(
                         D[c] += a * p[c]
                         r[c] -= a * Hp[c]
                         fresh += r[c] * r[c] * inverse[c]
-                    if fresh < 0.01 * first or fresh < 0.1 * decrement:
+                    if fresh < 0.01 * start or fresh < 0.1 * decrement:
                         break
                     beta = fresh / rz
                     rz = fresh
@@ -441,7 +444,7 @@ def row_step(
                 if gain < decrement:
                     break
             for c in range(k):
-                U[i, c] = u[c]
+                U[i, first + c] = u[c]
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)

@@ -98,6 +98,7 @@ def row_step(
     y_start,
     y_column,
     y_value,
+    first,
     V,
     column_base,
     row_base,
@@ -108,6 +109,7 @@ def row_step(
     decrement,
 ):
     """See :func:`cocomplete.kernels.compiled.row_step`; solves every Newton system exactly."""
+    U, V = U[:, first:], V[:, first:]
     for i in range(bounds[0], bounds[-1]):
         x, y = slice(x_start[i], x_start[i + 1]), slice(y_start[i], y_start[i + 1])
         Bx, By = V[x_column[x]], V[y_column[y]]
