@@ -19,6 +19,16 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
+@njit(cache=True, fastmath=FAST)
+def _add_up(sums):
+    """Add rows up; ``sum(axis=0)`` would have Numba compile seconds of code for its error messages."""
+    total = np.zeros(sums.shape[1])
+    for b in range(sums.shape[0]):
+        for c in range(sums.shape[1]):
+            total[c] += sums[b, c]
+    return total
+
+
 @njit(parallel=True, cache=True, fastmath=FAST)
 def evaluate(
     bounds, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
@@ -97,7 +107,7 @@ def evaluate(
         sums[b, 0] = cost
         sums[b, 1] = squares
         sums[b, 2] = log_loss
-    return sums.sum(axis=0)
+    return _add_up(sums)
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
@@ -132,7 +142,7 @@ def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_valu
                 G[i, y_column[q]] = p - y_value[q]
         sums[b, 0] = squares
         sums[b, 1] = log_loss
-    return sums.sum(axis=0)
+    return _add_up(sums)
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
