@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from cocomplete import CoCompleter, tuning
+from cocomplete import CoCompleter
 from cocomplete.candidates import FEATURE_WEIGHTS, Fixed
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.hiding import HIDDEN_SHARE, PARTS, Hidden
 from cocomplete.parts import Setting
 from cocomplete.problem.observations import Observations
-from cocomplete.tuning import FAR_BEHIND, PATH, Search
+from cocomplete.tuning import Search, averages, judge
+from cocomplete.tuning.modes import FAR_BEHIND, PATH
 
 nan = np.nan
 OPEN = Fixed(None, None, None)
@@ -105,7 +106,7 @@ def test_the_share_is_what_it_says_and_the_spread_is_the_column_s():
 
 
 def test_a_small_table_is_hidden_from_several_times_and_a_large_one_once():
-    assert len(search(noisy()).hidings) == tuning.MOST_HIDINGS
+    assert len(search(noisy()).hidings) == judge.MOST_HIDINGS
     rng = np.random.default_rng(0)
     large = Observations(rng.normal(size=(400, 10)), (rng.random((400, 10)) < 0.5).astype(float))
     assert len(search(large).hidings) == 1
@@ -164,7 +165,7 @@ def test_same_seed_same_candidates_other_seed_others(searched):
 
 def test_hidings_do_not_see_what_they_hide(monkeypatch):
     # With several hidings a cell that is hidden in one is visible in another.
-    monkeypatch.setattr(tuning, "MOST_HIDINGS", 1)
+    monkeypatch.setattr(judge, "MOST_HIDINGS", 1)
     observed = noisy(5)
     hidden = search(observed).hidings[0]
     X = observed.X.copy()
@@ -181,7 +182,7 @@ def test_hidings_do_not_see_what_they_hide(monkeypatch):
         for one in before.candidates
         if one.rank is None
         or one.kind == (True, 1.0)
-        or (one.kind == (False, 1.0) and one.settings["prior"].label_precision == tuning.LABEL_PRECISION)
+        or (one.kind == (False, 1.0) and one.settings["prior"].label_precision == averages.LABEL_PRECISION)
     ]
     pairs = [
         (one, next(two for two in after.candidates if same_settings(one, two)))
@@ -200,7 +201,7 @@ def test_hidings_do_not_see_what_they_hide(monkeypatch):
 
 
 def test_hidden_labels_are_not_seen_either(monkeypatch):
-    monkeypatch.setattr(tuning, "MOST_HIDINGS", 1)
+    monkeypatch.setattr(judge, "MOST_HIDINGS", 1)
     observed = noisy(6)
     hidden = search(observed, averaging=False).hidings[0]
     Y = observed.Y.copy()
@@ -412,7 +413,7 @@ def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
         rivals = [other for other in averages if (other.kind, other.gaussian) == (one.kind, one.gaussian)]
         assert one.label_error == min(other.label_error for other in rivals)
     truth, base = searched.truth.y_value, searched.candidates[0].y_score
-    read = searched._read_out()
+    read = searched.averages._read_out()
     assert blend.settings["readouts"] == tuple(read)
     shares = blend.settings["shares"]["labels"]
     scores = [*(one.y_score for one in members), *read.values()]
