@@ -116,6 +116,11 @@ class AverageSearch:
 
         Shares are found by the hidden labels. For rows without labels only what is far off is left aside: the
         rows that judge have fewer features than new ones, and what suits them best need not suit these.
+
+        Parameters
+        ----------
+        hurried : bool, default=False
+            Whether to do without what is read out, which takes longest.
         """
         averages = [one for one in self.judge.candidates if one.method == "average"]
         if not averages or "labels" not in self.judge.parts:

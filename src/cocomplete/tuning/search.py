@@ -126,8 +126,8 @@ class Search(Judge):
         best = self.chosen(part)
         averaged = best is not None and best.method in ("average", "blend")
         # Labels of all rows share a certificate where averages answer for them.
-        judge: Part = "labels" if averaged and part == "unlabelled" and "labels" in self.parts else part
-        mode = self.best(judge, "mode", gaussian=best.gaussian if best and averaged else None)
+        judged: Part = "labels" if averaged and part == "unlabelled" and "labels" in self.parts else part
+        mode = self.best(judged, "mode", gaussian=best.gaussian if best and averaged else None)
         if mode is None:
             penalties = replace(self.fixed.setting(), gaussian=self.encoding_for(part))
         else:
