@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments, pack, unpack
-from cocomplete.solvers.posterior import Posterior, Prior, _whiten, fit_posterior
+from cocomplete.solvers.posterior import Posterior, Prior, Rows, _whiten, fit_posterior
 
 nan = np.nan
 
@@ -279,18 +279,24 @@ def test_labels_as_numbers_are_features_once_standardised(seed):
     np.testing.assert_allclose(one.second, other.second, atol=1e-10)
 
 
-def test_a_number_above_its_level_is_a_label_as_often_as_the_rate_has_it():
-    """Without factors, and with the variance of a standardised column, a label has its rate."""
+@pytest.mark.parametrize("noise", [0.01, 0.3, 1.0])
+@pytest.mark.parametrize("loading", [0.0, 0.5, 2.0])
+def test_labels_taken_as_numbers_are_ones_as_often_as_their_rates_have_it(noise, loading):
+    """In a row of which nothing is known, and on average over rows of which everything is."""
     rate = np.array([0.02, 0.1, 0.5, 0.7, 0.95])
-    m, prior = len(rate) + 2, Prior(1, 1.0, 1.0, linear=True)
     base = np.concatenate((np.zeros(2), np.log(rate / (1 - rate))))
-    nothing = Posterior(prior, base, np.zeros((m, 2)), np.zeros((m, 3)), np.ones(2), np.ones(5), 1, True)
-    row = Cells.of(Observations(np.zeros((1, 2)), np.full((1, 5), nan)))
-    np.testing.assert_allclose(expit(nothing.predict(row).score[0, 2:]), rate, atol=0.011)
-    # The surer the number, the surer the label.
-    sure = replace(nothing, label_noise=np.full(5, 0.01)).predict(row).score[0, 2:]
-    assert (np.sign(sure) == np.sign(rate - 0.5)).all()
-    assert (np.abs(sure[rate != 0.5]) > 9 * np.abs(ndtri(rate[rate != 0.5]))).all()
+    V = np.zeros((7, 2))
+    V[2:, 1] = loading
+    second = pack(V[:, :, None] * V[:, None, :])
+    prior = Prior(1, 1.0, 1.0, linear=True)
+    posterior = Posterior(prior, base, V, second, np.ones(2), np.full(5, noise), 1, True)
+    row = Cells.of(Observations(np.full((1, 2), nan), np.full((1, 5), nan)))
+    np.testing.assert_allclose(expit(posterior.predict(row).score[0, 2:]), rate, rtol=1e-6)
+    u = ndtri((np.arange(999) + 0.5) / 999)
+    rows = Rows(np.column_stack((np.ones_like(u), u)), np.column_stack((np.ones_like(u), u, u**2)))
+    asked = Cells.of(Observations(np.full((999, 2), nan), np.zeros((999, 5))))
+    known = expit(posterior.at(rows, asked).score).reshape(999, 5)
+    np.testing.assert_allclose(known.mean(axis=0), rate, atol=0.001)
 
 
 @pytest.mark.parametrize("linear", [False, True])

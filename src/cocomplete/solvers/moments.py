@@ -206,6 +206,11 @@ def unpack(packed: FloatArray, k: int) -> FloatArray:
     return np.take(packed, _triangle(k)[1], axis=-1).reshape(*packed.shape[:-1], k, k)
 
 
+def diagonals(packed: FloatArray, k: int) -> FloatArray:
+    """Give the diagonals of packed k × k matrices."""
+    return packed[..., np.arange(1, k + 1).cumsum() - 1]
+
+
 def weights(k: int) -> FloatArray:
     """How often each entry of a packed k × k matrix stands in the whole one."""
     return np.bincount(_triangle(k)[1]).astype(np.float64)

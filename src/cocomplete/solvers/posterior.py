@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
+from scipy.special import expit, log_ndtr, ndtri
 
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
+from cocomplete.solvers.moments import CHUNK, Moments, Pattern, diagonals, pack, unpack, weights
 from cocomplete.solvers.solution import Progress
 from cocomplete.spectral import SparseSpectrum
 
@@ -33,9 +33,6 @@ NOISE_PRIOR = (0.5, 2.0)
 
 NEVER = 1e9
 """Prior precision of a feature's part in factors that are the labels' own."""
-
-PROBIT_TO_LOGIT = 1.702
-"""The sigmoid of this many times x is the normal distribution function of x, to one part in a hundred."""
 
 OFFSET_PRECISION = (0.01, 1.0)
 """Prior precision of an offset's distance from the observed mean of a feature, log-odds of a label."""
@@ -151,28 +148,37 @@ class Posterior:
             np.matmul(U, self.V.T, out=mean[part])
             np.matmul(second, second_v.T, out=variance[part])
             variance[part] -= mean[part] ** 2
-        gain, level = self.link
-        mean = mean * gain + level
-        variance *= gain**2
-        return Moments(mean, np.maximum(variance, 0, out=variance), self.noise, averaged=True)
+        return self._moments(mean, np.maximum(variance, 0, out=variance), np.arange(m))
 
     def at(self, rows: Rows, cells: Cells) -> Moments:
         """Give mean and variance of some cells, observed or not, of rows whose factors are known."""
         pattern = Pattern.of(cells)
         mean, variance = pattern.moments(*rows, self.V, self.second)
-        gain, level = (of_column[pattern.column] for of_column in self.link)
-        return Moments(mean * gain + level, variance * gain**2, self.noise, averaged=True)
+        return self._moments(mean, variance, pattern.column)
 
-    @property
-    def link(self) -> tuple[FloatArray, FloatArray]:
-        """What u_i · v_j is multiplied by, and what is added, to give a feature's value or a log-odds."""
-        gain, level = np.ones(len(self.base)), self.base.astype(np.float64)
-        if self.prior.linear:
-            labels = slice(len(self.noise), None)
-            rate = expit(self.base[labels])
-            gain[labels] = PROBIT_TO_LOGIT / np.sqrt(self.label_noise)
-            level[labels] = gain[labels] * ndtri(rate)
-        return gain, level
+    def _moments(self, mean: FloatArray, variance: FloatArray, column: NDArray[np.integer]) -> Moments:
+        """Bring moments of u_i · v_j in some columns to the scale of features and log-odds."""
+        told = mean + self.base[column]
+        numbers = column >= (len(self.noise) if self.prior.linear else len(self.base))
+        if numbers.any():
+            # Log-odds of a normal number to be above its level; nothing is left to average over.
+            asked = column[numbers] - len(self.noise)
+            spread = np.sqrt(self.label_noise[asked] + variance[..., numbers])
+            above = (mean[..., numbers] - self._levels[asked]) / spread
+            told[..., numbers], variance[..., numbers] = log_ndtr(above) - log_ndtr(-above), 0
+        return Moments(told, variance, self.noise, averaged=True)
+
+    @cached_property
+    def _levels(self) -> FloatArray:
+        """Level that a 0/1 column's number exceeds as often as the column is 1.
+
+        Over all rows it varies by its noise and its factors, for those of the rows have unit second moments.
+        That is 1, as the column was standardised to, or far less if next to no ones were seen.
+        """
+        labels = slice(len(self.noise), None)
+        factors = diagonals(self.second[labels], self.V.shape[1])[:, 1:]
+        rate = expit(self.base[labels].astype(np.float64))
+        return np.asarray(-ndtri(rate) * np.sqrt(self.label_noise + factors.sum(axis=1)))
 
     def labels_of(self, cells: Cells, asked: Cells) -> Moments:
         """Give some cells of rows with these observed cells."""
@@ -183,8 +189,8 @@ class Posterior:
         U, second_u = self.rows(cells)
         V = _draw(self.V, self.second, rng)
         U = _draw(U, second_u, rng)
-        gain, level = self.link
-        return U @ V.T * gain + level
+        t = U @ V.T
+        return self._moments(t, np.zeros_like(t), np.arange(t.shape[1])).mean
 
 
 def fit_posterior(
