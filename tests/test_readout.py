@@ -12,8 +12,8 @@ from cocomplete import CoCompleter
 from cocomplete.metrics import hamming_error
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.posterior import Prior, fit_posterior
-from cocomplete.solvers.readout import Completed, Readout, completed, read_out
+from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
+from cocomplete.solvers.readout import Completed, Readout, completed, completed_labels, known_labels, read_out
 
 nan = np.nan
 NUMBERS, FIRST_LABEL = 5, 7
@@ -38,13 +38,17 @@ def fitted(observed):
 VARIANCES = (0.5, 4.0)
 
 
+def learnt(posterior, cells, likeness, variances=VARIANCES):
+    """What is read out of a table by its known labels."""
+    labels = known_labels(cells, FIRST_LABEL)
+    return list(read_out(posterior, completed(posterior, cells, FIRST_LABEL), labels, likeness, variances))
+
+
 @pytest.fixture(scope="module", params=["linear", "near"])
 def read(request):
     observed = table()
     cells, posterior = fitted(observed)
-    stiff, loose = read_out(
-        posterior, cells, completed(posterior, cells, FIRST_LABEL), request.param, VARIANCES
-    )
+    stiff, loose = learnt(posterior, cells, request.param)
     return observed, cells, posterior, stiff, loose
 
 
@@ -105,12 +109,14 @@ def test_rows_of_which_less_is_known_are_less_alike():
 def test_log_odds_are_the_most_probable_ones(read, which):
     observed, cells, posterior, *both = read
     readout, variance = both[which], VARIANCES[which]
-    rows = completed(posterior, cells, FIRST_LABEL)
+    labels = observed.Y[:, FIRST_LABEL - NUMBERS :]
+    labelled = ~np.isnan(labels).all(axis=1)
+    rows = completed(posterior, cells, FIRST_LABEL).take(np.flatnonzero(labelled))
     alike = rows.likeness(rows, readout.likeness)
     if readout.likeness == "near":
         np.fill_diagonal(alike, 1)
     for j in range(3):
-        y = observed.Y[:, FIRST_LABEL - NUMBERS + j]
+        y = labels[labelled, j]
         known = np.flatnonzero(~np.isnan(y))
         weights = readout.weights[known, j] / variance
         assert not np.delete(readout.weights[:, j], known).any()
@@ -124,15 +130,17 @@ def test_log_odds_are_the_most_probable_ones(read, which):
 def test_a_linear_readout_is_a_penalised_regression():
     observed = table()
     cells, posterior = fitted(observed)
-    (readout,) = read_out(posterior, cells, completed(posterior, cells, FIRST_LABEL), "linear", VARIANCES[:1])
-    X = completed(posterior, cells, FIRST_LABEL).X
+    (readout,) = learnt(posterior, cells, "linear", VARIANCES[:1])
+    labels = observed.Y[:, FIRST_LABEL - NUMBERS :]
+    labelled = ~np.isnan(labels).all(axis=1)
+    X = completed(posterior, cells, FIRST_LABEL).X[labelled]
     A, penalty = (
-        np.hstack((np.ones((90, 1)), X)),
+        np.hstack((np.ones((len(X), 1)), X)),
         np.array([1.0] + [FIRST_LABEL / VARIANCES[0]] * FIRST_LABEL),
     )
     for j in range(3):
         w = np.append(readout.shift[j], X.T @ readout.weights[:, j] / FIRST_LABEL)
-        y = observed.Y[:, FIRST_LABEL - NUMBERS + j]
+        y = labels[labelled, j]
         known = ~np.isnan(y)
         p = expit(posterior.base[FIRST_LABEL + j] + A[known] @ w)
         assert np.abs(A[known].T @ (p - y[known]) + penalty * w).max() < 0.05
@@ -153,20 +161,81 @@ def test_rows_that_are_complete_need_no_factors(read):
 
 def test_long_tables_are_read_out_of_some_of_their_rows(read, monkeypatch):
     _, cells, posterior, whole, _ = read
-    monkeypatch.setattr("cocomplete.solvers.readout.MOST_ROWS", 40)
+    monkeypatch.setattr("cocomplete.solvers.readout.MOST_ROWS", 80)
     monkeypatch.setattr("cocomplete.solvers.readout.BLOCK", 7)
-    (some,) = read_out(
-        posterior, cells, completed(posterior, cells, FIRST_LABEL), whole.likeness, VARIANCES[:1]
-    )
-    assert some.rows.X.shape == (40, FIRST_LABEL)
-    told, all_told = (one.predict(cells).score[:, FIRST_LABEL:] for one in (some, whole))
-    assert np.corrcoef(told.ravel(), all_told.ravel())[0, 1] > 0.8
-    monkeypatch.setattr("cocomplete.solvers.readout.LARGEST", 1000.0)
-    (few,) = read_out(
-        posterior, cells, completed(posterior, cells, FIRST_LABEL), whole.likeness, VARIANCES[:1]
-    )
-    assert ((few.weights != 0).sum(axis=0) <= 10).all()
+    (some,) = learnt(posterior, cells, whole.likeness, VARIANCES[:1])
+    assert some.rows.X.shape == (80, FIRST_LABEL)
+    told, all_told = (one.predict(cells).score - posterior.base for one in (some, whole))
+    assert np.corrcoef(told[:, FIRST_LABEL:].ravel(), all_told[:, FIRST_LABEL:].ravel())[0, 1] > 0.9
+    # Ten rows by ten for each of three labels.
+    monkeypatch.setattr("cocomplete.solvers.readout.LARGEST", 300.0)
+    (few,) = learnt(posterior, cells, whole.likeness, VARIANCES[:1])
+    assert few.rows.X.shape == (10, FIRST_LABEL)
     assert (few.weights != 0).any(axis=0).all()
+
+
+def test_rows_without_labels_take_no_place(read, monkeypatch):
+    observed, _, posterior, whole, _ = read
+    Y = observed.Y.copy()
+    Y[::2, FIRST_LABEL - NUMBERS :] = nan
+    cells = Cells.of(replace(observed, Y=Y))
+    monkeypatch.setattr("cocomplete.solvers.readout.MOST_ROWS", 20)
+    (some,) = learnt(posterior, cells, whole.likeness, VARIANCES[:1])
+    assert len(some.rows.X) == 20
+    assert (some.weights != 0).any(axis=1).all()
+
+
+def test_known_labels_are_those_of_the_table(read):
+    observed, cells, *_ = read
+    np.testing.assert_array_equal(known_labels(cells, FIRST_LABEL), observed.Y[:, FIRST_LABEL - NUMBERS :])
+
+
+def test_unknown_labels_become_probabilities_beside_known_ones():
+    labels = np.array([[1.0, nan], [nan, nan], [nan, 0.0], [0.0, 1.0]])
+    filled = completed_labels(labels, logit(np.full((4, 2), 0.3)))
+    np.testing.assert_allclose(filled, [[1, 0.3], [nan, nan], [0.3, 0], [0, 1]])
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["linear", "near"]))
+def test_log_odds_are_the_most_probable_ones_given_probabilities(seed, likeness):
+    rng = np.random.default_rng(seed)
+    _, posterior = fitted(table())
+    rows = Completed(rng.normal(size=(12, FIRST_LABEL)), np.zeros(12))
+    labels = rng.choice([0.0, 1.0, 0.5, 0.2, nan], size=(12, 3))
+    # A row of which no label is told would be left out.
+    labels[:, 0] = rng.random(12)
+    (readout,) = read_out(posterior, rows, labels, likeness, [2.0])
+    slope = labels - expit(readout.of(rows).mean[:, FIRST_LABEL:])
+    np.testing.assert_allclose(readout.weights / 2.0, np.nan_to_num(slope), atol=5e-3)
+
+
+def test_what_other_labels_tell_helps_to_read_a_label_out():
+    """Ten labels that follow from one number: of each a tenth is known, and nine tenths tell of the rest."""
+    rng = np.random.default_rng(0)
+    n, n_labels, d = 300, 10, 6
+    X = rng.normal(size=(n + 500, d))
+    score = 1.5 * X @ rng.normal(size=(d, 1)) / np.sqrt(d) + rng.normal(size=(n + 500, 1))
+    score = score + 0.3 * rng.normal(size=(n + 500, n_labels))
+    Y = (score > 0).astype(float)
+    known = np.where(rng.random((n, n_labels)) < 0.2, Y[:n], nan)
+    posterior = replace(
+        fitted(table())[1],
+        base=np.zeros(d + n_labels),
+        noise=np.ones(d),
+        label_noise=np.ones(n_labels),
+        V=np.zeros((d + n_labels, 3)),
+    )
+    # What the others of a row tell: the share of ones among them, a little held back.
+    told = (np.nansum(known, axis=1, keepdims=True) + 0.5) / (
+        (~np.isnan(known)).sum(axis=1, keepdims=True) + 1
+    )
+    filled = completed_labels(known, logit(np.broadcast_to(told, known.shape)))
+    rows, new = Completed(X[:n], np.zeros(n)), Completed(X[n:], np.zeros(500))
+    wrong = []
+    for labels in (known, filled):
+        (readout,) = read_out(posterior, rows, labels, "linear", [1.0])
+        wrong.append(np.mean((readout.of(new).mean[:, d:] > 0) != Y[n:]))
+    assert wrong[1] < wrong[0] - 0.02
 
 
 def test_what_is_missing_is_drawn(read):
@@ -202,7 +271,8 @@ def test_features_of_their_own_are_read_out():
     assert sum(answers.shares) == pytest.approx(1)
     # What was fitted for one part is used for the other.
     beside = getattr(model._model.labels.model, "members", ())
-    assert all(one is other for one, other in zip(beside, answers.members, strict=False))
+    pairs = [(one, other) for one, other in zip(beside, answers.members, strict=False)]
+    assert all((one is other) == isinstance(one, Posterior) for one, other in pairs)
 
 
 def test_labels_that_no_line_tells_apart_are_read_out_by_nearness():

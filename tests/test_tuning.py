@@ -431,17 +431,30 @@ def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
 def test_known_and_unknown_rows_share_their_averages_but_not_their_shares(searched):
     settings = searched.blend.settings
     labels, unlabelled = (searched._members(searched.blend, part) for part in ("labels", "unlabelled"))
-    assert [replace(one, share=1.0) for one in labels] == [replace(one, share=1.0) for one in unlabelled]
+    alike = [replace(one, share=1.0, taught=one.likeness is not None) for one in labels]
+    assert alike == [replace(one, share=1.0) for one in unlabelled]
+    assert not any(one.taught for one in labels)
     assert [one.share for one in labels] == list(settings["shares"]["labels"])
     *averages, linear, near = unlabelled
     assert {one.likeness for one in averages} == {None}
     assert [one.likeness for one in (linear, near)] == ["linear", "near"]
     shares = np.array([one.share for one in averages])
     assert shares.sum() == pytest.approx(1 - linear.share - near.share)
-    # Of two members the better one says more: e times, where the other errs 5 % more.
+    # What gives features their whole weight, under logistic loss, is not asked.
+    assert settings["members"][0].kind == (False, 1.0)
+    assert shares[0] == 0
+    # Of two others the better one says more: e times, where the other errs 5 % more.
     errors = np.array([one.errors["unlabelled"] for one in settings["members"]])
-    expected = -(errors - errors[0]) / errors.min() / 0.05
-    np.testing.assert_allclose(np.log(shares / shares[0]), expected, rtol=1e-9, atol=1e-9)
+    expected = -(errors - errors[1]) / errors.min() / 0.05
+    np.testing.assert_allclose(np.log(shares[1:] / shares[1]), expected[1:], rtol=1e-9, atol=1e-9)
+
+
+def test_an_average_that_is_alone_answers_for_rows_without_labels(searched):
+    first = searched.blend.settings["members"][0]
+    assert first.kind == (False, 1.0)
+    np.testing.assert_array_equal(
+        averages._blind_shares([first], first.y_blind[None], searched.truth.y_value), np.ones(1)
+    )
 
 
 def test_a_blend_is_chosen_unless_something_else_is_clearly_better(searched):

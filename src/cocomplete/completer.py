@@ -484,12 +484,13 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         """Fit every part on everything with what was chosen; what they share is done once."""
         settings = self._settings(search)
         interrupted = search is not None and search.interrupted
-        fitted: list[FittedPart] = []
+        fitted: dict[Part, FittedPart] = {}
         fits: dict[Setting, Certified] = {}
         answering: dict[Setting, Certified] = {}
         averages: Fitted = {}
         factor = 1.0 if search is None else search.std_factor()
-        for setting in settings.values():
+        for part in PARTS:
+            setting = settings[part]
             if setting.mode not in fits:
                 encoding = Encoding.of(
                     observed, yes_no, center=self.center, scale=self.scale, gaussian=setting.gaussian
@@ -505,13 +506,19 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
                 )
                 answering[setting.mode] = self._polished(fits[setting.mode])
             interrupted |= fits[setting.mode].solution.interrupted
-            fitted.append(fit_part(answering[setting.mode], setting, averages, factor, progress=report))
+            fitted[part] = fit_part(
+                answering[setting.mode],
+                setting,
+                averages,
+                factor,
+                teacher=fitted.get("labels"),
+                progress=report,
+            )
         self._certified = fits[settings["labels"].mode]
         if interrupted or averages_interrupted(averages):
             msg = "fit was interrupted: this is the best model found so far, not the best there is"
             warnings.warn(msg, UserWarning, stacklevel=4)
-        features, labels, unlabelled = fitted
-        return features, labels, unlabelled
+        return fitted["features"], fitted["labels"], fitted["unlabelled"]
 
     def _settings(self, search: Search | None) -> dict[Part, Setting]:
         if search is not None and search.parts:

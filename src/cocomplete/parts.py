@@ -15,7 +15,7 @@ from cocomplete.solvers.blend import Blend
 from cocomplete.solvers.mode import Mode
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.readout import Likeness, Readout, completed, read_out
+from cocomplete.solvers.readout import Likeness, Readout, completed, completed_labels, known_labels, read_out
 from cocomplete.solvers.solution import Progress, Solution
 
 RULE_OF_THUMB = 0.15
@@ -42,12 +42,15 @@ class Member:
         If given, labels are read out of features as the average completes them, rows compared this way.
     variance : float
         Prior variance of what is read out.
+    taught : bool
+        Whether that is learnt from unknown labels too, as what answers for them completes them.
     """
 
     prior: Prior
     share: float = 1.0
     likeness: Likeness | None = None
     variance: float = 1.0
+    taught: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,11 @@ class FittedPart:
         """Give the labels' scores Z."""
         return moments.score[:, len(self.encoding.yes_no) :]
 
+    def teach(self) -> FloatArray:
+        """Give the table's labels with probabilities in the place of unknown ones."""
+        labels = known_labels(self.fit.cells, len(self.encoding.yes_no))
+        return completed_labels(labels, self.labels(self.training(variance=False)))
+
     def draw_features(self, observed: Observations, rng: np.random.Generator) -> FloatArray:
         """Draw the features of some rows, noise included."""
         encoding = self.encoding
@@ -224,6 +232,7 @@ def fit_part(
     fitted: Fitted,
     std_factor: float = 1.0,
     *,
+    teacher: FittedPart | None = None,
     progress: Progress | None = None,
 ) -> FittedPart:
     """Make the model that answers for a part out of F's minimiser and what was chosen.
@@ -235,13 +244,21 @@ def fit_part(
     fitted : dict
         What other parts were fitted with; what this part needs besides is added.
     std_factor : float, default=1.0
+    teacher : FittedPart, optional
+        What completes the labels that taught members learn from; needed if there are any.
     progress : callable, optional
         Called with a record per sweep of an average.
     """
     if setting.method == "average" and setting.members:
         if len(setting.members) == 1:
             return FittedPart(fit, _average(fit, setting.members[0].prior, fitted, progress), std_factor)
-        members = tuple(_member(fit, one, fitted, progress) for one in setting.members)
+        labels = known_labels(fit.cells, len(fit.encoding.yes_no))
+        told = labels
+        if teacher is not None and any(one.taught for one in setting.members):
+            told = teacher.teach()
+        members = tuple(
+            _member(fit, one, fitted, told if one.taught else labels, progress) for one in setting.members
+        )
         return FittedPart(fit, Blend(members, tuple(one.share for one in setting.members)), std_factor)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
@@ -253,14 +270,16 @@ def averages_interrupted(fitted: Fitted) -> bool:
     return any(isinstance(one, Posterior) and one.interrupted for one in fitted.values())
 
 
-def _member(fit: Certified, member: Member, fitted: Fitted, progress: Progress | None) -> Posterior | Readout:
+def _member(
+    fit: Certified, member: Member, fitted: Fitted, labels: FloatArray, progress: Progress | None
+) -> Posterior | Readout:
     average = _average(fit, member.prior, fitted, progress)
     if member.likeness is None:
         return average
     key = (fit.encoding.gaussian, replace(member, share=1.0))
     if key not in fitted:
         rows = completed(average, fit.cells, len(fit.encoding.yes_no))
-        fitted[key] = next(read_out(average, fit.cells, rows, member.likeness, [member.variance]))
+        fitted[key] = next(read_out(average, rows, labels, member.likeness, [member.variance]))
     return fitted[key]
 
 

@@ -10,7 +10,10 @@ of what was filled in. Without that, rows of which little is known would all loo
 like none of them.
 
 A label's log-odds are a Gaussian process on the rows, its covariance a multiple of how alike two rows are;
-what is used of it is the mode (Rasmussen and Williams, 2006, algorithm 3.1).
+what is used of it is the mode (Rasmussen and Williams, 2006, section 3.4), of all labels at a time.
+
+Labels to learn from may be probabilities: what a row's other labels tell of an unknown one has the same
+expectation, given the features, as the label itself, and is learnt from like it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,11 +22,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from cocomplete.arrays import FloatArray
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.posterior import OFFSET_PRECISION, Posterior
@@ -31,8 +33,11 @@ from cocomplete.solvers.posterior import OFFSET_PRECISION, Posterior
 Likeness = Literal["linear", "near"]
 """How rows are compared: by the product of their features, or by their distance."""
 
-STEPS, STEP_TOL = 8, 1e-2
+STEPS, STEP_TOL = 20, 1e-2
 """Most Newton steps for a label, and the change of log-odds at which they end."""
+
+INNER_STEPS, INNER_TOL = 50, 1e-2
+"""Most conjugate-gradient steps for one of them, and the residual at which they end, against the first."""
 
 STEP_SIZES = (1.0, 0.5, 0.25, 0.1)
 """What is tried of a Newton step, until one does not lower the probability."""
@@ -40,8 +45,8 @@ STEP_SIZES = (1.0, 0.5, 0.25, 0.1)
 MOST_ROWS = 3_000
 """Of a longer table rows are compared with this many, evenly taken."""
 
-LARGEST = 5e9
-"""Multiplications of one Newton step for all labels that bound how many rows a label is learnt from."""
+LARGEST = 3e8
+"""Multiplications of one such step for all labels that bound how many rows they are learnt from."""
 
 BLOCK = 4096
 """Rows that are compared at a time."""
@@ -155,41 +160,50 @@ def completed(posterior: Posterior, cells: Cells, first_label: int) -> Completed
     return Completed(X, variance.mean(axis=1))
 
 
+def known_labels(cells: Cells, first_label: int) -> FloatArray:
+    """Give the labels that are known, NaN elsewhere, as shape (n_rows, n_labels)."""
+    Y = np.full(cells.shape, np.nan)
+    Y[np.repeat(np.arange(len(Y)), np.diff(cells.y_start)), cells.y_column] = cells.y_value
+    return Y[:, first_label:]
+
+
+def completed_labels(labels: FloatArray, score: FloatArray) -> FloatArray:
+    """Put probabilities, given as log-odds, in the place of labels that are not known.
+
+    In rows without any known label nothing is put: of these no more is known than what is to be learnt.
+    """
+    unknown = np.isnan(labels)
+    return np.where(unknown & ~unknown.all(axis=1, keepdims=True), expit(score), labels)
+
+
 def read_out(
-    posterior: Posterior, cells: Cells, rows: Completed, likeness: Likeness, variances: Sequence[float]
+    posterior: Posterior, rows: Completed, labels: FloatArray, likeness: Likeness, variances: Sequence[float]
 ) -> Iterator[Readout]:
     """Fit every label for growing variances, each from the one before.
 
     Parameters
     ----------
     posterior : Posterior
-        Of these cells.
-    cells : Cells
-        Labels to learn from.
+        What completed the rows.
     rows : Completed
-        Their features; there must be some.
+        There must be some features.
+    labels : ndarray of shape (n_rows, n_labels)
+        What to learn from: 0, 1 or the probability of a 1; NaN where nothing is known.
     likeness : {"linear", "near"}
     variances : sequence of float
         Prior variances of a row's log-odds.
     """
-    (n, m), first_label = cells.shape, rows.X.shape[1]
-    some = _evenly(np.arange(n), MOST_ROWS)
-    compared = rows.take(some)
-    Y = np.full((n, m), np.nan)
-    Y[np.repeat(np.arange(n), np.diff(cells.y_start)), cells.y_column] = cells.y_value
-    Y = Y[some, first_label:]
-    base = posterior.base[first_label:]
+    most = min(MOST_ROWS, int(np.sqrt(LARGEST / max(labels.shape[1], 1))))
+    some = _evenly(np.flatnonzero(~np.isnan(labels).all(axis=1)), most)
+    compared, Y = rows.take(some), labels[some]
+    base = posterior.base[rows.X.shape[1] :].astype(np.float64)
     alike = compared.likeness(compared, likeness)
     if likeness == "near":
         # Whatever is not known of a row, it is like itself.
         np.fill_diagonal(alike, 1)
-    most = int(np.cbrt(3 * LARGEST / max(Y.shape[1], 1)))
-    used = [_evenly(np.flatnonzero(~np.isnan(y)), most) for y in Y.T]
-    weights = np.zeros(Y.shape)
+    weights = np.zeros_like(Y)
     for variance in variances:
-        for j, known in enumerate(used):
-            K = variance * alike[np.ix_(known, known)] + 1 / OFFSET_PRECISION[1]
-            weights[known, j] = _mode(K, Y[known, j], base[j], weights[known, j])
+        weights = _modes(variance * alike + 1 / OFFSET_PRECISION[1], Y, base, weights)
         shift = weights.sum(axis=0) / OFFSET_PRECISION[1]
         yield Readout(posterior, likeness, compared, variance * weights, shift)
 
@@ -199,34 +213,60 @@ def _evenly(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
-def _mode(K: FloatArray, y: FloatArray, base: float, a: FloatArray) -> FloatArray:
-    """Find the most probable f = Ka given labels, by Newton steps from some a on; a step may be cut."""
-    f = K @ a
-    value = _log_probability(a, f, y, base)
-    for _ in range(STEPS if a.size else 0):
-        p = expit(base + f)
-        weight = p * (1 - p)
-        root = np.sqrt(weight)
-        B = root[:, None] * K * root
-        B.flat[:: len(f) + 1] += 1
-        b = weight * f + y - p
-        step = b - root * cho_solve(cho_factor(B, lower=True, overwrite_a=True), root * (K @ b)) - a
+def _modes(K: FloatArray, Y: FloatArray, base: FloatArray, A: FloatArray) -> FloatArray:
+    """Find the most probable F = KA given each column's labels, by Newton steps from some A on.
+
+    A step may be cut. A row of which a label is not known has no part in it.
+    """
+    A, F = A.copy(), K @ A
+    known, Y = ~np.isnan(Y), np.nan_to_num(Y)
+    left = np.arange(A.shape[1])
+    for _ in range(STEPS if A.size else 0):
+        seen, y, o, a, f = known[:, left], Y[:, left], base[left], A[:, left], F[:, left]
+        p = expit(o + f)
+        step = _newton_step(K, np.sqrt(seen * p * (1 - p)), seen * (y - p) - a)
         change = K @ step
-        for size in STEP_SIZES:
-            new = _log_probability(a + size * step, f + size * change, y, base)
-            if new >= value:
-                a, f, value = a + size * step, f + size * change, new
+        value, size = _log_probability(a, f, y, o, seen), np.zeros(len(left))
+        for part in STEP_SIZES:
+            new = _log_probability(a + part * step, f + part * change, y, o, seen)
+            size[(size == 0) & (new >= value)] = part
+            if size.all():
                 break
-        else:
+        A[:, left], F[:, left] = a + size * step, f + size * change
+        left = left[np.abs(size * change).max(axis=0) >= STEP_TOL]
+        if not left.size:
             break
-        if np.abs(size * change).max() < STEP_TOL:
-            break
-    return a
+    return A
 
 
-def _log_probability(a: FloatArray, f: FloatArray, y: FloatArray, base: float) -> float:
-    """Log-probability of labels and of f = Ka, but for a constant."""
-    return float(y @ (base + f) - np.logaddexp(0, base + f).sum() - a @ f / 2)
+def _newton_step(K: FloatArray, root: FloatArray, slope: FloatArray) -> FloatArray:
+    """Solve (I + R²K) S = G for every column, R diagonal, by conjugate gradients.
+
+    S = G - RX with (I + RKR) X = RKG, which is symmetric.
+    """
+    residual = root * (K @ slope)
+    X, direction = np.zeros_like(residual), residual.copy()
+    left: FloatArray = np.einsum("nl,nl->l", residual, residual)
+    enough = INNER_TOL**2 * left
+    for _ in range(INNER_STEPS):
+        if (left <= enough).all():
+            break
+        turned = direction + root * (K @ (root * direction))
+        pace = left / np.maximum(np.einsum("nl,nl->l", direction, turned), np.finfo(float).tiny)
+        X += pace * direction
+        residual -= pace * turned
+        before, left = left, np.einsum("nl,nl->l", residual, residual)
+        direction = residual + left / np.maximum(before, np.finfo(float).tiny) * direction
+    return np.asarray(slope - root * X)
+
+
+def _log_probability(
+    A: FloatArray, F: FloatArray, Y: FloatArray, base: FloatArray, known: BoolArray
+) -> FloatArray:
+    """Log-probability of each column's labels and of F = KA, but for a constant."""
+    Z = base + F
+    told = np.where(known, Y * Z - np.logaddexp(0, Z), 0)
+    return np.asarray(told.sum(axis=0) - np.einsum("nl,nl->l", A, F) / 2)
 
 
 def _standardized(t: FloatArray, posterior: Posterior) -> FloatArray:

@@ -14,7 +14,7 @@ from cocomplete.hiding import Part, View
 from cocomplete.parts import Member
 from cocomplete.solvers.blend import best_shares
 from cocomplete.solvers.posterior import Posterior, Prior, fit_posterior
-from cocomplete.solvers.readout import Likeness, completed, read_out
+from cocomplete.solvers.readout import Likeness, completed, known_labels, read_out
 from cocomplete.tuning.judge import Judge
 
 RANKS = (16, 32)
@@ -114,8 +114,8 @@ class AverageSearch:
     def blended(self, *, hurried: bool = False) -> Candidate | None:
         """Judge the best average of every kind and what is read out of features, all of them together.
 
-        Shares are found by the hidden labels. For rows without labels only what is far off is left aside: the
-        rows that judge have fewer features than new ones, and what suits them best need not suit these.
+        Shares are found by the hidden labels. For rows without labels they are nearly equal: the rows that
+        judge have fewer features than new ones, and what suits them best need not suit these.
 
         Parameters
         ----------
@@ -132,13 +132,10 @@ class AverageSearch:
                 kinds[one.kind] = min(kinds.get(one.kind, one), one, key=lambda each: each.label_error)
         members = tuple(kinds.values())
         base, truth = self.judge.candidates[0].y_score, self.judge.truth.y_value
-        blind_shares = _shares([one.errors["unlabelled"] for one in members])
-        y_blind = blind_shares @ np.stack([one.y_blind for one in members])
         readouts = {} if hurried else self._read_out()
-        # Averages are one voice here, and whatever is read out another each.
-        told = np.stack([y_blind, *readouts.values()])
-        voices = _shares([log_loss(truth, one) for one in told])
-        y_blind, blind_shares = voices @ told, np.append(voices[0] * blind_shares, voices[1:])
+        blind = np.stack([*(one.y_blind for one in members), *readouts.values()])
+        blind_shares = _blind_shares(members, blind, truth)
+        y_blind = blind_shares @ blind
         scores = [*(one.y_score for one in members), *readouts.values()]
         shares = best_shares(scores, base, truth)
         y_score = base + np.asarray(shares) @ (np.stack(scores) - base)
@@ -166,7 +163,7 @@ class AverageSearch:
         found = {}
         for likeness in LIKENESSES:
             paths = [
-                read_out(end, view.cells, one, likeness, VARIANCES)
+                read_out(end, one, known_labels(view.cells, first), likeness, VARIANCES)
                 for view, end, one in zip(views, ends, rows, strict=True)
             ]
             lowest = np.inf
@@ -265,6 +262,29 @@ class AverageSearch:
     def _ends_of(self, candidate: Candidate) -> list[Posterior] | None:
         """Give what an average ended with, if it was kept."""
         return next((ends for one, _, ends in self._ends.values() if one is candidate), None)
+
+
+def _blind_shares(members: Sequence[Candidate], blind: FloatArray, truth: FloatArray) -> FloatArray:
+    """Share out what rows without labels are told among averages, one voice, and readouts, a voice each.
+
+    Parameters
+    ----------
+    members : sequence of Candidate
+        The averages.
+    blind : ndarray of shape (number of averages and readouts, number of hidden labels)
+        What each says of the hidden labels from the features of their rows alone.
+    truth : ndarray of shape (number of hidden labels,)
+    """
+    averages = len(members)
+    shares = _shares([one.errors["unlabelled"] for one in members])
+    voices = _shares([log_loss(truth, one) for one in (shares @ blind[:averages], *blind[averages:])])
+    shares = np.append(voices[0] * shares, voices[1:])
+    # Under logistic loss, averages in which features have their whole weight become too sure in rows that are
+    # more complete than those that judge; they leave their part to all others.
+    sure = np.array([one.kind == (False, 1.0) for one in members])
+    if not sure.all():
+        shares[:averages][sure] = 0
+    return np.asarray(shares / shares.sum())
 
 
 def _shares(errors: list[float]) -> FloatArray:

@@ -139,11 +139,17 @@ class Search(Judge):
         return replace(penalties, method="average", members=self._members(best, part))
 
     def _members(self, chosen: Candidate, part: Part) -> tuple[Member, ...]:
-        """Give an average alone, or those of a blend with their shares."""
+        """Give an average alone, or those of a blend with their shares.
+
+        What is read out for rows without labels is learnt from completed labels. It is judged, and its
+        variance chosen, by what the known ones alone teach: the labels that were hidden would be completed
+        from others of their rows, and the larger variances that they prefer are too large for new rows.
+        """
         if chosen.method == "average":
             return (Member(chosen.settings["prior"]),)
         averages = (Member(one.settings["prior"]) for one in chosen.settings["members"])
-        members, shares = (*averages, *chosen.settings["readouts"]), chosen.settings["shares"][part]
+        readouts = (replace(one, taught=part == "unlabelled") for one in chosen.settings["readouts"])
+        members, shares = (*averages, *readouts), chosen.settings["shares"][part]
         return tuple(replace(one, share=share) for one, share in zip(members, shares, strict=True))
 
     def std_factor(self) -> float:
