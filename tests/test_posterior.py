@@ -279,6 +279,42 @@ def test_labels_as_numbers_are_features_once_standardised(seed):
     np.testing.assert_allclose(one.second, other.second, atol=1e-10)
 
 
+@pytest.mark.parametrize("linear", [False, True])
+def test_features_beyond_the_usual_number_count_for_less(linear):
+    observed, whole, _ = modelled_table(3)
+    n, d = whole.shape
+    prior = Prior(2, 1.0, 1.0, feature_weight=0.6, linear=linear)
+    posterior, _ = fit_posterior(Cells.of(observed), prior, np.zeros(d + 4), first_label=d)
+    assert posterior.usual == observed.X_known.sum() / n
+    wary = replace(posterior, overlap=0.5)
+    # With as many features as usual, nothing changes.
+    few = whole.copy()
+    few[:, int(posterior.usual) :] = nan
+    one, other = (model.rows(Cells.of(Observations(few, observed.Y))) for model in (posterior, wary))
+    np.testing.assert_array_equal(one.U, other.U)
+    # With all of them, each is believed as much as if it were that much noisier.
+    noisier = 1 + 0.5 * 0.6 * (d / posterior.usual - 1)
+    assert noisier > 1.2
+    cells = Cells.of(Observations(whole, observed.Y))
+    one, other = wary.rows(cells), replace(posterior, noise=noisier * posterior.noise).rows(cells)
+    np.testing.assert_allclose(one.U, other.U, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(one.second, other.second, rtol=1e-9, atol=1e-9)
+
+
+def test_yes_no_features_are_counted_and_labels_are_not():
+    observed, whole, _ = modelled_table(3)
+    n, d = whole.shape
+    posterior, _ = fit_posterior(Cells.of(observed), Prior(2, 1.0, 1.0), np.zeros(d + 4), first_label=d + 1)
+    assert posterior.usual == (observed.X_known.sum() + observed.Y_known[:, 0].sum()) / n
+    wary = replace(posterior, overlap=1e9)
+    # If features beyond the usual number say nothing, and there are more, the labels alone are heard.
+    Y = observed.Y.copy()
+    one = wary.rows(Cells.of(Observations(whole, Y)))
+    Y[:, 0] = nan
+    other = posterior.rows(Cells.of(Observations(np.full_like(whole, nan), Y)))
+    np.testing.assert_allclose(one.U, other.U, atol=1e-3)
+
+
 @pytest.mark.parametrize("noise", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("loading", [0.0, 0.5, 2.0])
 def test_labels_taken_as_numbers_are_ones_as_often_as_their_rates_have_it(noise, loading):

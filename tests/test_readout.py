@@ -269,10 +269,13 @@ def test_features_of_their_own_are_read_out():
     assert [one.likeness for one in answers.members if isinstance(one, Readout)] == ["linear", "near"]
     assert answers.shares[-2:] == (linear["unlabelled_share"], near["unlabelled_share"])
     assert sum(answers.shares) == pytest.approx(1)
-    # What was fitted for one part is used for the other.
-    beside = getattr(model._model.labels.model, "members", ())
-    pairs = [(one, other) for one, other in zip(beside, answers.members, strict=False)]
-    assert all((one is other) == isinstance(one, Posterior) for one, other in pairs)
+    # Averages that were fitted for one part are used for the other; what is read out is learnt apart.
+    for one, other in zip(model._model.labels.model.members, answers.members, strict=True):
+        if isinstance(one, Posterior):
+            assert one.V is other.V
+        else:
+            assert (one.likeness, one.posterior) == (other.likeness, other.posterior)
+            assert one is not other
 
 
 def test_labels_that_no_line_tells_apart_are_read_out_by_nearness():

@@ -17,6 +17,7 @@ from cocomplete.parts import Setting
 from cocomplete.problem.observations import Observations
 from cocomplete.tuning import Search, averages, judge
 from cocomplete.tuning.modes import FAR_BEHIND, PATH
+from cocomplete.tuning.search import OVERLAP
 
 nan = np.nan
 OPEN = Fixed(None, None, None)
@@ -431,9 +432,10 @@ def test_labels_are_answered_for_by_the_best_average_of_every_kind(searched):
 def test_known_and_unknown_rows_share_their_averages_but_not_their_shares(searched):
     settings = searched.blend.settings
     labels, unlabelled = (searched._members(searched.blend, part) for part in ("labels", "unlabelled"))
-    alike = [replace(one, share=1.0, taught=one.likeness is not None) for one in labels]
+    alike = [replace(one, share=1.0, taught=one.likeness is not None, overlap=0.0) for one in labels]
     assert alike == [replace(one, share=1.0) for one in unlabelled]
     assert not any(one.taught for one in labels)
+    assert [one.overlap for one in labels] == [OVERLAP] * len(settings["members"]) + [0.0, 0.0]
     assert [one.share for one in labels] == list(settings["shares"]["labels"])
     *averages, linear, near = unlabelled
     assert {one.likeness for one in averages} == {None}

@@ -44,6 +44,8 @@ class Member:
         Prior variance of what is read out.
     taught : bool
         Whether that is learnt from unknown labels too, as what answers for them completes them.
+    overlap : float
+        How much of what features say beyond the usual number of them others have said; of an average alone.
     """
 
     prior: Prior
@@ -51,6 +53,7 @@ class Member:
     likeness: Likeness | None = None
     variance: float = 1.0
     taught: bool = False
+    overlap: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -275,7 +278,7 @@ def _member(
 ) -> Posterior | Readout:
     average = _average(fit, member.prior, fitted, progress)
     if member.likeness is None:
-        return average
+        return replace(average, overlap=member.overlap)
     key = (fit.encoding.gaussian, replace(member, share=1.0))
     if key not in fitted:
         rows = completed(average, fit.cells, len(fit.encoding.yes_no))

@@ -111,6 +111,13 @@ class Posterior:
         Whether the last sweep changed next to nothing.
     interrupted : bool
         Whether Ctrl-C ended the sweeps.
+    first_label : int
+        The columns before it are features.
+    usual : float
+        How many of them are known in a row of the table, on average.
+    overlap : float
+        How much of what features say beyond that number others have said: without it labels are told too
+        surely in rows that are more complete. Features themselves are told best without it.
     """
 
     prior: Prior
@@ -122,6 +129,9 @@ class Posterior:
     n_iter: int
     converged: bool
     interrupted: bool = False
+    first_label: int = 0
+    usual: float = 1.0
+    overlap: float = 0.0
 
     def rows(self, cells: Cells, *, sweeps: int = 20, tol: float = 1e-4) -> "Rows":
         """Give the moments of u_i for rows with these cells, by the row step alone."""
@@ -129,12 +139,24 @@ class Posterior:
         n, width = cells.shape[0], self.V.shape[1]
         evidence = _Evidence(pattern, self.base, self.prior.feature_weight, linear=self.prior.linear)
         noise = np.concatenate((self.noise, self.label_noise))
-        precision = np.ones((n, width))
+        precision, said = np.ones((n, width)), self._said(pattern)
         for _ in range(sweeps if evidence.iterates else 1):
-            U, second = pattern.row_posteriors(*evidence.of(noise), self.V, self.second, precision)
+            weight, pull = evidence.of(noise)
+            U, second = pattern.row_posteriors(weight * said, pull * said, self.V, self.second, precision)
             if evidence.update(*pattern.moments(U, second, self.V, self.second)) < tol:
                 break
         return Rows(U, second)
+
+    def _said(self, pattern: Pattern) -> FloatArray | float:
+        """Give what each cell's say is multiplied by: below 1 for features of rows that are more complete."""
+        if not self.overlap:
+            return 1.0
+        row = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.start))
+        features = pattern.column < self.first_label
+        excess = np.maximum(np.bincount(row, features, pattern.shape[0]) / self.usual - 1, 0)
+        # The less features weigh, the less of them is too much.
+        weight = 1 / (1 + self.overlap * self.prior.feature_weight * excess)
+        return np.where(features, weight[row], 1.0)
 
     def predict(self, cells: Cells) -> Moments:
         """Give mean and variance of every cell of rows with these observed cells."""
@@ -271,8 +293,19 @@ def fit_posterior(
             interrupted = True
     U, second_u = pattern.row_posteriors(*evidence.of(noise), V, second, row_precision)
     d = cells.n_features
+    features = cells.x_column.size + np.count_nonzero(cells.y_column < first_label)
     posterior = Posterior(
-        prior, base, V, second, noise[:d], noise[d:], sweep, converged=change < tol, interrupted=interrupted
+        prior,
+        base,
+        V,
+        second,
+        noise[:d],
+        noise[d:],
+        sweep,
+        converged=change < tol,
+        interrupted=interrupted,
+        first_label=first_label,
+        usual=max(features / max(n, 1), 1.0),
     )
     return posterior, Rows(U, second_u)
 
