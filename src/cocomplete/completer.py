@@ -131,10 +131,12 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     rank_penalty_, residual_penalty_, feature_weight_ : float
         The values used.
     validation_ : dict or None
-        ``"features"`` and ``"labels"``: the method chosen ("mode", "average" or "trivial") with its settings,
-        its error on hidden cells (mean square of standardised features, log-loss) and the best error of
-        every method; ``"curves"``: every candidate; ``"hidden_cells"``: how many there were. None if nothing
-        had to be chosen.
+        ``"features"``, ``"labels"`` and ``"unlabelled"``, labels of rows in which none is known: the method
+        chosen ("mode", "average", "blend" or "trivial") with its settings, its error on hidden cells (mean
+        square of standardised features, log-loss) and the best error of every method. What is read out for
+        rows without labels is judged as known labels alone teach it, and then taught by completed ones.
+        ``"curves"``: every candidate; ``"hidden_cells"``: how many there were. None if nothing had to be
+        chosen.
     feature_types_ : ndarray of str, shape (n_features,)
         "number" or "yes-no".
     thresholds_ : ndarray of shape (n_labels,)
