@@ -11,6 +11,7 @@ import pytest
 from cocomplete import CoCompleter, InputError
 from cocomplete.datasets import make_clinic, make_low_rank_multilabel
 from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
+from cocomplete.solvers.posterior import Posterior
 
 GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 
@@ -291,6 +292,21 @@ def test_ctrl_c_in_the_averages_keeps_what_was_reached(data, after):
     done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
     assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.02
+
+
+@pytest.mark.parametrize("where", ["read_out", "known_labels", "completed_labels"])
+def test_ctrl_c_while_labels_are_read_out_leaves_the_averages(data, where, monkeypatch):
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"cocomplete.parts.{where}", press)
+    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
+        model = CoCompleter().fit(data.X, data.Y)
+    unlabelled = model._model.unlabelled.model
+    assert {type(one) for one in unlabelled.members} == {Posterior}
+    assert sum(unlabelled.shares) == pytest.approx(1)
+    assert np.isfinite(model.predict_proba(data.X)).all()
+    assert hamming_error(data.Y_true, model.complete(data.X, data.Y).Y) < 0.25
 
 
 def test_noise_is_answered_with_means_and_says_so():

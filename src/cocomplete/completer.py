@@ -516,6 +516,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
                 teacher=fitted.get("labels"),
                 progress=report,
             )
+            interrupted |= fitted[part].interrupted
         self._certified = fits[settings["labels"].mode]
         if interrupted or averages_interrupted(averages):
             msg = "fit was interrupted: this is the best model found so far, not the best there is"

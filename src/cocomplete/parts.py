@@ -1,6 +1,6 @@
 """Features and labels: each is answered for by the model that suits it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -109,11 +109,14 @@ class FittedPart:
         What answers.
     std_factor : float
         What standard deviations are multiplied by, so that 90 % intervals hold 90 % of hidden cells.
+    interrupted : bool
+        Whether Ctrl-C left out what was to be read out of features.
     """
 
     fit: Certified
     model: Mode | Posterior | Blend
     std_factor: float = 1.0
+    interrupted: bool = False
 
     @property
     def encoding(self) -> Encoding:
@@ -255,14 +258,20 @@ def fit_part(
     if setting.method == "average" and setting.members:
         if len(setting.members) == 1:
             return FittedPart(fit, _average(fit, setting.members[0].prior, fitted, progress), std_factor)
-        labels = known_labels(fit.cells, len(fit.encoding.yes_no))
-        told = labels
-        if teacher is not None and any(one.taught for one in setting.members):
-            told = teacher.teach()
-        members = tuple(
-            _member(fit, one, fitted, told if one.taught else labels, progress) for one in setting.members
-        )
-        return FittedPart(fit, Blend(members, tuple(one.share for one in setting.members)), std_factor)
+        models: list[Posterior | Readout] = [
+            replace(_average(fit, one.prior, fitted, progress), overlap=one.overlap)
+            for one in setting.members
+            if one.likeness is None
+        ]
+        shares = [one.share for one in setting.members]
+        try:
+            models += _readouts(fit, setting.members[len(models) :], fitted, teacher, progress)
+        except KeyboardInterrupt:
+            # Averages answer alone, and as much as all were to say.
+            alone = shares[: len(models)]
+            shares = [share * sum(shares) / (sum(alone) or 1.0) for share in alone]
+        interrupted = len(shares) < len(setting.members)
+        return FittedPart(fit, Blend(tuple(models), tuple(shares)), std_factor, interrupted)
     if setting.method == "trivial":
         return FittedPart(fit, Mode.trivial(fit.encoding.offsets, fit.cells), std_factor)
     return FittedPart(fit, Mode.of(fit.objective, fit.solution, fit.cells), std_factor)
@@ -273,17 +282,27 @@ def averages_interrupted(fitted: Fitted) -> bool:
     return any(isinstance(one, Posterior) and one.interrupted for one in fitted.values())
 
 
-def _member(
-    fit: Certified, member: Member, fitted: Fitted, labels: FloatArray, progress: Progress | None
-) -> Posterior | Readout:
-    average = _average(fit, member.prior, fitted, progress)
-    if member.likeness is None:
-        return replace(average, overlap=member.overlap)
-    key = (fit.encoding.gaussian, replace(member, share=1.0))
-    if key not in fitted:
-        rows = completed(average, fit.cells, len(fit.encoding.yes_no))
-        fitted[key] = next(read_out(average, rows, labels, member.likeness, [member.variance]))
-    return fitted[key]
+def _readouts(
+    fit: Certified,
+    members: Sequence[Member],
+    fitted: Fitted,
+    teacher: FittedPart | None,
+    progress: Progress | None,
+) -> list[Posterior | Readout]:
+    """Read labels out as each member says."""
+    labels = known_labels(fit.cells, len(fit.encoding.yes_no))
+    told = teacher.teach() if teacher is not None and any(one.taught for one in members) else labels
+    found = []
+    for one in members:
+        key = (fit.encoding.gaussian, replace(one, share=1.0))
+        if key not in fitted and one.likeness is not None:
+            average = _average(fit, one.prior, fitted, progress)
+            rows = completed(average, fit.cells, len(fit.encoding.yes_no))
+            fitted[key] = next(
+                read_out(average, rows, told if one.taught else labels, one.likeness, [one.variance])
+            )
+        found.append(fitted[key])
+    return found
 
 
 def _average(fit: Certified, prior: Prior, fitted: Fitted, progress: Progress | None) -> Posterior:
