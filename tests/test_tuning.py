@@ -442,13 +442,26 @@ def test_known_and_unknown_rows_share_their_averages_but_not_their_shares(search
     assert [one.likeness for one in (linear, near)] == ["linear", "near"]
     shares = np.array([one.share for one in averages])
     assert shares.sum() == pytest.approx(1 - linear.share - near.share)
-    # What gives features their whole weight, under logistic loss, is not asked.
-    assert settings["members"][0].kind == (False, 1.0)
-    assert shares[0] == 0
-    # Of two others the better one says more: e times, where the other errs 5 % more.
+    # Of two members the better one says more: e times, where the other errs 5 % more.
+    asked = shares > 0
     errors = np.array([one.errors["unlabelled"] for one in settings["members"]])
-    expected = -(errors - errors[1]) / errors.min() / 0.05
-    np.testing.assert_allclose(np.log(shares[1:] / shares[1]), expected[1:], rtol=1e-9, atol=1e-9)
+    expected = -(errors - errors[-1]) / errors.min() / 0.05
+    np.testing.assert_allclose(np.log(shares[asked] / shares[-1]), expected[asked], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("gain", "asked"), [(0.5, True), (0.02, True), (0.005, False), (-0.1, False)])
+def test_sure_averages_are_asked_of_rows_without_labels_if_clearly_the_best(searched, gain, asked):
+    truth = searched.truth.y_value
+    members = [replace(one, errors={"unlabelled": 1.0}) for one in searched.blend.settings["members"]]
+    assert [one.kind == (False, 1.0) for one in members] == [True, False, False, False]
+    members[0] = replace(members[0], errors={"unlabelled": 1 - gain})
+    blind = np.stack([*(one.y_blind for one in members), np.zeros_like(truth)])
+    shares = averages._blind_shares(members, blind, truth)
+    assert (shares[0] > 0) == asked
+    assert shares.sum() == pytest.approx(1)
+    assert (shares[1:] > 0).all()
+    # The others' shares do not change among themselves but for what its voice changes in that of averages.
+    np.testing.assert_allclose(shares[2:4] / shares[1], 1)
 
 
 def test_an_average_that_is_alone_answers_for_rows_without_labels(searched):

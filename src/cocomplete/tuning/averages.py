@@ -42,6 +42,9 @@ tried, from the stiffest on."""
 FAR_OFF = 0.05
 """By this much more error on labels of rows without any, an average has e times less to say there."""
 
+CLEARLY = 0.01
+"""By this much less error on those labels an average is clearly better than another."""
+
 LONG, LONGEST = 5_000, 20_000
 """Rows from which averages keep to the smaller rank, and from which none is tried: they cost n·k³ per sweep,
 and what they gain over the mode shrinks as rows become many."""
@@ -280,9 +283,10 @@ def _blind_shares(members: Sequence[Candidate], blind: FloatArray, truth: FloatA
     voices = _shares([log_loss(truth, one) for one in (shares @ blind[:averages], *blind[averages:])])
     shares = np.append(voices[0] * shares, voices[1:])
     # Under logistic loss, averages in which features have their whole weight become too sure in rows that are
-    # more complete than those that judge; they leave their part to all others.
+    # more complete than those that judge: unless clearly the best, they leave their part to all others.
+    errors = np.array([one.errors["unlabelled"] for one in members])
     sure = np.array([one.kind == (False, 1.0) for one in members])
-    if not sure.all():
+    if (1 + CLEARLY) * errors[sure].min(initial=np.inf) >= errors[~sure].min(initial=np.inf):
         shares[:averages][sure] = 0
     return np.asarray(shares / shares.sum())
 

@@ -147,7 +147,7 @@ class Search(Judge):
         """Give an average alone, or those of a blend with their shares.
 
         In rows of which some label is known, features beyond the usual number count for less; without any,
-        the averages that this would hold back have no share, and the others do as well as they are.
+        the averages that this would hold back have a share only where they are clearly the best as they are.
 
         What is read out for rows without labels is learnt from completed labels. It is judged, and its
         variance chosen, by what the known ones alone teach: the labels that were hidden would be completed
