@@ -123,7 +123,7 @@ class AverageSearch:
         Parameters
         ----------
         hurried : bool, default=False
-            Whether to do without what is read out, which takes longest.
+            Whether to do without what is read out.
         """
         averages = [one for one in self.judge.candidates if one.method == "average"]
         if not averages or "labels" not in self.judge.parts:
