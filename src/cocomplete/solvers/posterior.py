@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, ndtri
 
 from cocomplete.arrays import FloatArray
+from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, diagonals, pack, unpack, weights
 from cocomplete.solvers.solution import Progress
@@ -89,7 +90,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(FieldsAlone):
     """The distribution of V and the offsets; all that new rows need.
 
     Attributes
