@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-baselines reproduction reproduction-pages clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-draws bench-baselines reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -31,6 +31,15 @@ bench-solvers: $(VENV)/.installed
 # One thread: the unit of cost, one SVD, and every method get the same.
 bench-real: $(VENV)/.installed-bench
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/real.py
+
+# The tables to choose with; HALF=confirm or HALF=all looks at the others, which is written down. Hours, but it
+# goes on where it was.
+HALF ?= choose
+bench-tables: $(VENV)/.installed-bench
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/tables.py --half $(HALF)
+
+bench-draws: $(VENV)/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/draws.py
 
 bench-baselines: $(VENV)/.installed
 	$(BIN)/python benchmarks/baselines.py

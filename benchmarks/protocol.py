@@ -37,6 +37,8 @@ class Answer(NamedTuple):
         Labels; where the probability exceeds one half if None.
     X_std : ndarray of shape (n_samples, n_features) or None
         Standard deviation of the filled features.
+    X_new : ndarray of shape (n_new, n_features) or None
+        Features of the new rows with every hole filled.
     """
 
     X: np.ndarray | None
@@ -45,6 +47,7 @@ class Answer(NamedTuple):
     Y: np.ndarray | None = None
     Y_new: np.ndarray | None = None
     X_std: np.ndarray | None = None
+    X_new: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The methods a user would pick instead of CoCompleter, behind one interface.
 
 A rival is a function ``fill(X, Y, X_new, **setting)`` from features and labels with holes (NaN), and new rows
-with complete features or None, to an :class:`protocol.Answer`, with a small grid of settings. :func:`tune`
-chooses from the grid by hiding observed cells, separately for features and labels.
+or None, whose features may have holes, to an :class:`protocol.Answer`, with a small grid of settings.
+:func:`tune` chooses from the grid by hiding observed cells, separately for features and labels.
 
 Methods that fill one table get ``[X, Y]`` glued together, and new rows as rows whose labels are unknown.
 """
@@ -22,8 +22,9 @@ from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (makes the import below possible)
 from sklearn.impute import IterativeImputer, KNNImputer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import BayesianRidge, LogisticRegression, Ridge
 
+from glued import Glued, column_means_of, column_spread_of
 from protocol import Answer
 
 logger = logging.getLogger("bench-real")
@@ -72,9 +73,9 @@ def tune(rival: Rival, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, seed: in
         for_labels = rival.fill(X, Y, X_new, **chosen_Y)
         if for_labels.X is None:
             return Tuned(for_labels, {"Y": chosen_Y})
-        same = chosen_X == chosen_Y
-        features = for_labels.X if same else rival.fill(X, Y, None, **chosen_X).X
-    return Tuned(for_labels._replace(X=features), {"X": chosen_X, "Y": chosen_Y})
+        for_features = for_labels if chosen_X == chosen_Y else rival.fill(X, Y, X_new, **chosen_X)
+    answer = for_labels._replace(X=for_features.X, X_new=for_features.X_new)
+    return Tuned(answer, {"X": chosen_X, "Y": chosen_Y})
 
 
 def _choose(rival: Rival, X: np.ndarray, Y: np.ndarray, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -84,7 +85,7 @@ def _choose(rival: Rival, X: np.ndarray, Y: np.ndarray, seed: int) -> tuple[dict
     rng = np.random.default_rng([seed, 1])
     held_X, held_Y = (~np.isnan(part) & (rng.random(part.shape) < HELD_OUT) for part in (X, Y))
     shown = np.where(held_X, np.nan, X), np.where(held_Y, np.nan, Y)
-    spread = _spread(X)
+    spread = column_spread_of(X)
     losses_X, losses_Y = [], []
     for setting in rival.grid:
         try:
@@ -123,79 +124,14 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _means(table: np.ndarray) -> np.ndarray:
-    """Observed column means; 0 where nothing is observed."""
-    known = ~np.isnan(table)
-    return np.where(known, table, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-
-
-def _spread(table: np.ndarray) -> np.ndarray:
-    """Observed standard deviations of the columns; 1 where there is none."""
-    return np.where(_varied(table), np.sqrt(_means((table - _means(table)) ** 2)), 1.0)
-
-
-def _varied(table: np.ndarray) -> np.ndarray:
-    """Tell which columns show two values; a variance would be a rounding error above 0 where they do not."""
-    return np.fmax.reduce(table) > np.fmin.reduce(table)
-
-
-class Glued:
-    """Features and labels as the columns of one table, for methods that know only one.
-
-    Parameters
-    ----------
-    X, Y : ndarray of shape (n_samples, n_features) and (n_samples, n_labels)
-        NaN where unknown.
-    standardise : {"all", "features", "nothing"}
-        Which columns are centred and divided by their observed spread.
-
-    Attributes
-    ----------
-    table : ndarray of shape (n_samples, n_varied)
-        Columns that show fewer than two values are left out, because the imputers drop or refuse them;
-        :meth:`split` puts them back as their mean.
-    """
-
-    def __init__(self, X: np.ndarray, Y: np.ndarray, standardise: str) -> None:
-        self._d, self._n_labels = X.shape[1], Y.shape[1]
-        whole = np.hstack((X, Y))
-        self._means, self._spread = _means(whole), _spread(whole)
-        self._offsets = self._means.copy()
-        self._varied = _varied(whole)
-        raw = {"all": self._d + self._n_labels, "features": self._d, "nothing": 0}[standardise]
-        self._offsets[raw:], self._spread[raw:] = 0.0, 1.0
-        self.n_features = int(self._varied[: self._d].sum())
-        self.table = self._units(whole)
-
-    def new(self, X_new: np.ndarray) -> np.ndarray:
-        """Lay out new rows, whose labels are unknown, like the table."""
-        return self._units(np.hstack((X_new, np.full((len(X_new), self._n_labels), np.nan))))
-
-    def parts(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Feature columns and label columns of a table."""
-        return table[:, : self.n_features], table[:, self.n_features :]
-
-    def split(self, filled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Take a filled table apart: features in their own units and label probabilities."""
-        whole = np.tile(self._means, (len(filled), 1))
-        kept = self._varied
-        whole[:, kept] = filled * self._spread[kept] + self._offsets[kept]
-        return whole[:, : self._d], np.clip(whole[:, self._d :], 0.0, 1.0)
-
-    def answer(self, filled: np.ndarray, filled_new: np.ndarray | None) -> Answer:
-        """Give both tables in the form every rival answers in."""
-        return Answer(*self.split(filled), None if filled_new is None else self.split(filled_new)[1])
-
-    def _units(self, whole: np.ndarray) -> np.ndarray:
-        return ((whole - self._offsets) / self._spread)[:, self._varied]
-
-
 def column_means(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None) -> Answer:
     """Fill the column mean; a label's probability is its observed rate, so its value is the majority."""
-    filled = np.where(np.isnan(X), _means(X), X)
-    rates = _means(Y)
-    new = None if X_new is None else np.tile(rates, (len(X_new), 1))
-    return Answer(filled, np.tile(rates, (len(Y), 1)), new)
+    means, rates = column_means_of(X), column_means_of(Y)
+    answer = Answer(np.where(np.isnan(X), means, X), np.tile(rates, (len(Y), 1)), None)
+    if X_new is None:
+        return answer
+    X_new = np.where(np.isnan(X_new), means, X_new)
+    return answer._replace(X_new=X_new, Y_proba_new=np.tile(rates, (len(X_new), 1)))
 
 
 def nearest_rows(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, **setting: Any) -> Answer:
@@ -203,14 +139,17 @@ def nearest_rows(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, **setti
     return _impute(KNNImputer(**setting), Glued(X, Y, "features"), X_new)
 
 
-def chained_equations(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, *, ridge: float) -> Answer:
-    """scikit-learn's IterativeImputer on the glued table, with Ridge.
+def chained_equations(
+    X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, *, ridge: float | None
+) -> Answer:
+    """scikit-learn's IterativeImputer on the glued table, with Ridge or its default BayesianRidge (None).
 
-    Its default, BayesianRidge, is left out of the grid: at 20 % seen it was clearly worse on all four sets
-    than the better Ridge, at 60 % on emotions and yeast (not tried on the others), and on wide tables it
-    takes several times as long.
+    The default is left out of the grid of ``make bench-real``: at 20 % seen it was clearly worse on all four
+    sets than the better Ridge, at 60 % on emotions and yeast (not tried on the others), and on wide tables
+    it takes several times as long.
     """
-    return _impute(IterativeImputer(Ridge(ridge), random_state=0), Glued(X, Y, "all"), X_new)
+    estimator = BayesianRidge() if ridge is None else Ridge(ridge)
+    return _impute(IterativeImputer(estimator, random_state=0), Glued(X, Y, "all"), X_new)
 
 
 def _impute(imputer: Any, glued: Glued, X_new: np.ndarray | None) -> Answer:
@@ -225,10 +164,32 @@ def collective_factors(
 
     ``w_user`` is the weight of the side information. New rows get their factors from features alone.
     """
+    with _libraries_found_once():
+        return _collective_factors(X, Y, X_new, lambda_, w_user)
+
+
+@contextlib.contextmanager
+def _libraries_found_once() -> Iterator[None]:
+    """Let cmfrec look up the loaded BLAS libraries once; six times per iteration is most of its time."""
+    import threadpoolctl
+
+    controller = threadpoolctl.ThreadpoolController()
+    with (
+        mock.patch.object(threadpoolctl, "threadpool_info", controller.info),
+        mock.patch.object(threadpoolctl, "threadpool_limits", controller.limit),
+    ):
+        yield
+
+
+def _collective_factors(
+    X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, lambda_: float, w_user: float | None
+) -> Answer:
     from cmfrec import CMF
 
+    glued = Glued(X, Y, "all")
     model = CMF(
-        k=40,
+        # More factors than columns cannot be used.
+        k=min(40, glued.table.shape[1]),
         lambda_=lambda_,
         w_user=1.0 if w_user is None else w_user,
         # Columns come centred, and rows of a table, unlike users, have no bias of their own.
@@ -240,7 +201,6 @@ def collective_factors(
         use_float=False,
         nthreads=1,
     )
-    glued = Glued(X, Y, "all")
     if w_user is None:
         model.fit(glued.table)
         new = None if X_new is None else model.transform(glued.new(X_new))
@@ -252,15 +212,25 @@ def collective_factors(
     if X_new is None:
         return glued.answer(filled, None)
     features_new, labels_new = glued.parts(glued.new(X_new))
-    return glued.answer(filled, np.hstack((features_new, model.transform(labels_new, U=features_new))))
+    filled_new = model.factors_multiple(X=labels_new, U=features_new) @ model.C_.T
+    filled_new = np.where(np.isnan(features_new), filled_new, features_new)
+    return glued.answer(filled, np.hstack((filled_new, model.transform(labels_new, U=features_new))))
 
 
-def gaussian_copula(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, *, rank: int | None) -> Answer:
+def gaussian_copula(
+    X: np.ndarray,
+    Y: np.ndarray,
+    X_new: np.ndarray | None,
+    *,
+    rank: int | None,
+    yes_no_probability: bool = False,
+) -> Answer:
     """Gcimpute on the glued table: the full Gaussian copula (``rank=None``) or the low-rank one.
 
     gcimpute fills labels with 0 or 1. Their probabilities are read from its latent Gaussian instead:
-    conditional mean and spread against the cut that gives the label's rate. At most 20 iterations keep a fit
-    to about a minute on one core; the full copula converged within them on all four sets at 20 % seen.
+    conditional mean and spread against the cut that gives the label's rate. ``yes_no_probability`` asks for
+    the same in features that hold only 0 and 1. At most 20 iterations keep a fit to about a minute on one
+    core; the full copula converged within them on all four sets at 20 % seen.
     """
     glued = Glued(X, Y, "nothing")
     full, low_rank = _copulas()
@@ -270,10 +240,21 @@ def gaussian_copula(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, *, r
     ordinal = np.array([_mode_share(column) >= 0.1 for column in glued.table.T])
     # New rows go along with the old ones, because gcimpute refuses a table without any ordinal value.
     rows = glued.table if X_new is None else np.vstack((glued.table, glued.new(X_new)))
+    as_probability = np.arange(rows.shape[1]) >= glued.n_features
+    if yes_no_probability:
+        as_probability |= (np.isin(glued.table, (0.0, 1.0)) | np.isnan(glued.table)).all(axis=0)
+    # A row without any value has no conditional mean: gcimpute never sees it and it gets the column means.
+    empty = np.isnan(rows).all(axis=1)
+    filled = np.tile(column_means_of(glued.table), (len(rows), 1))
     # gcimpute calls np.round_, which NumPy 2 has dropped.
     with mock.patch.object(np, "round_", np.round, create=True):
-        model.fit(glued.table, continuous=np.flatnonzero(~ordinal), ordinal=np.flatnonzero(ordinal))
-        filled = _copula_filled(model, glued, rows)
+        # It takes an empty list of a type for an error; None means that there is none.
+        types = {"continuous": np.flatnonzero(~ordinal), "ordinal": np.flatnonzero(ordinal)}
+        model.fit(
+            rows[: len(X)][~empty[: len(X)]],
+            **{name: columns if len(columns) else None for name, columns in types.items()},
+        )
+        filled[~empty] = _copula_filled(model, glued, rows[~empty], as_probability)
     return glued.answer(filled[: len(X)], None if X_new is None else filled[len(X) :])
 
 
@@ -291,15 +272,14 @@ def _mode_share(column: np.ndarray) -> float:
     return float(counts.max() / counts.sum())
 
 
-def _copula_filled(model: Any, glued: Glued, rows: np.ndarray) -> np.ndarray:
-    """Fill features as gcimpute does and labels with their probability under its model."""
+def _copula_filled(model: Any, glued: Glued, rows: np.ndarray, as_probability: np.ndarray) -> np.ndarray:
+    """Fill features as gcimpute does and labels, and what else is asked for, with its model's probability."""
     mean, ordinal_variance = model._fillup_latent(*model._observed_to_latent(rows))
     filled = model._latent_to_imp(mean, rows)
     correlation = _correlation(model)
-    cuts = norm.ppf(1 - _means(glued.table))
-    is_label = np.arange(rows.shape[1]) >= glued.n_features
+    cuts = norm.ppf(1 - column_means_of(glued.table))
     for i, unknown in enumerate(np.isnan(rows)):
-        known, asked = np.flatnonzero(~unknown), np.flatnonzero(unknown & is_label)
+        known, asked = np.flatnonzero(~unknown), np.flatnonzero(unknown & as_probability)
         across = correlation[np.ix_(known, asked)]
         weights = np.linalg.solve(correlation[np.ix_(known, known)], across)
         # The latent value of an observed 0 or 1 is itself uncertain.
@@ -321,18 +301,18 @@ def boosted_trees(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, **sett
 
 def logistic(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None, *, C: float) -> Answer:
     """Logistic regression per label on standardised features, holes filled with the mean."""
-    means, spread = _means(X), _spread(X)
+    means, spread = column_means_of(X), column_spread_of(X)
     # The mean of a standardised column is 0.
     table = np.nan_to_num((X - means) / spread)
-    new = None if X_new is None else (X_new - means) / spread
-    return _per_label(lambda: LogisticRegression(C=C, max_iter=1000), table, Y, new)._replace(X=None)
+    new = None if X_new is None else np.nan_to_num((X_new - means) / spread)
+    return _per_label(lambda: LogisticRegression(C=C, max_iter=1000), table, Y, new)
 
 
 def _per_label(
     classifier: Callable[[], Any], X: np.ndarray, Y: np.ndarray, X_new: np.ndarray | None
 ) -> Answer:
     """One classifier per label from the rows where it is known; with one class only, its rate."""
-    answer = column_means(X, Y, X_new)._replace(X=None)
+    answer = column_means(X, Y, X_new)._replace(X=None, X_new=None)
     for j, label in enumerate(Y.T):
         known = ~np.isnan(label)
         if len(np.unique(label[known])) < 2:
@@ -346,23 +326,23 @@ def _per_label(
     return answer
 
 
-def _each(**options: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
+def grid_of(**options: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
     """All combinations of the options, as keyword arguments."""
     return tuple(dict(zip(options, values, strict=True)) for values in product(*options.values()))
 
 
 RIVALS = {
     "mean/majority": Rival(column_means, ({},)),
-    "logistic after mean": Rival(logistic, _each(C=(1e-3, 1e-2, 1e-1, 1.0))),
+    "logistic after mean": Rival(logistic, grid_of(C=(1e-3, 1e-2, 1e-1, 1.0))),
     "KNNImputer": Rival(
         nearest_rows,
-        _each(n_neighbors=(10, 20, 40, 80)) + _each(n_neighbors=(40,), weights=("distance",)),
+        grid_of(n_neighbors=(10, 20, 40, 80)) + grid_of(n_neighbors=(40,), weights=("distance",)),
     ),
     "cmfrec CMF": Rival(
         collective_factors,
-        _each(w_user=(None,), lambda_=(4, 7, 12, 20)) + _each(w_user=(0.3,), lambda_=(2, 4, 7, 12)),
+        grid_of(w_user=(None,), lambda_=(4, 7, 12, 20)) + grid_of(w_user=(0.3,), lambda_=(2, 4, 7, 12)),
     ),
-    "IterativeImputer": Rival(chained_equations, _each(ridge=(30, 100, 300, 1000, 3000))),
+    "IterativeImputer": Rival(chained_equations, grid_of(ridge=(30, 100, 300, 1000, 3000))),
     # From hardly more than the rate upwards: with most cells NaN, the defaults overfit at once.
     "HistGradientBoosting": Rival(
         boosted_trees,
@@ -373,6 +353,6 @@ RIVALS = {
             {"learning_rate": 0.05, "max_leaf_nodes": 15, "max_features": 0.2, "min_samples_leaf": 10},
         ),
     ),
-    "gcimpute": Rival(gaussian_copula, _each(rank=(5, 10, None))),
+    "gcimpute": Rival(gaussian_copula, grid_of(rank=(5, 10, None))),
 }
 """Quick ones first, so that an interrupted run has something to show."""

@@ -135,7 +135,7 @@ def _table(groups: dict[Key, Group]) -> str:
         for (name, share), group in groups.items()
         for method in group.methods()
     ]
-    return _markdown(["set", "seen", "method", "seeds", *(measure.title for measure in MEASURES)], rows)
+    return markdown_table(["set", "seen", "method", "seeds", *(measure.title for measure in MEASURES)], rows)
 
 
 def _ratios(verdicts: dict[Key, list[Verdict]]) -> str:
@@ -144,7 +144,7 @@ def _ratios(verdicts: dict[Key, list[Verdict]]) -> str:
         by_measure = {verdict.measure: f"{verdict.ratio:.3f} ({verdict.rival})" for verdict in found}
         if found:
             rows.append([name, f"{share:.0%}", *(by_measure.get(measure, "–") for measure in RANKED)])
-    return _markdown(["set", "seen", *(measure.title for measure in RANKED)], rows)
+    return markdown_table(["set", "seen", *(measure.title for measure in RANKED)], rows)
 
 
 def _summary(verdicts: dict[Key, list[Verdict]]) -> str:
@@ -170,6 +170,6 @@ def _text(value: float | None, measure: Measure) -> str:
     return "–" if value is None else f"{value:.{measure.digits}f}"
 
 
-def _markdown(head: list[str], rows: list[list[str]]) -> str:
+def markdown_table(head: list[str], rows: list[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
