@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cocomplete import baselines, datasets, metrics, model_selection, statistics
     from cocomplete.completer import CoCompleter, complete
     from cocomplete.exceptions import InputError
+    from cocomplete.pooling import pool
 
 __all__ = [
     "CoCompleter",
@@ -20,6 +21,7 @@ __all__ = [
     "datasets",
     "metrics",
     "model_selection",
+    "pool",
     "statistics",
 ]
 
@@ -27,6 +29,7 @@ _HOMES = {
     "CoCompleter": "cocomplete.completer",
     "complete": "cocomplete.completer",
     "InputError": "cocomplete.exceptions",
+    "pool": "cocomplete.pooling",
 }
 _MODULES = ("baselines", "datasets", "metrics", "model_selection", "statistics")
 
