@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cocomplete.cli.console import error_lines
+
 CSV = """id,age,weight,smoker,has_x,has_y
 a1,61,80.50,yes,1,0
 b2,,72.25,no,0,NA
@@ -191,3 +193,15 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
 
 def test_the_console_script_is_installed():
     assert (Path(sys.executable).parent / "cocomplete").exists()
+
+
+def test_the_end_says_how_wrong_held_out_cells_were_beside_the_trivial_answer():
+    validation = {
+        "features": {"cells": 30, "rmse": 0.512, "trivial_rmse": 1.02, "weights": {}},
+        "labels": {"cells": 9, "log_loss": 0.3, "wrong": 0.125, "trivial_wrong": 0.5, "weights": {}},
+    }
+    assert error_lines(validation) == [
+        "features: 30 held-out cells were off by 0.51 standard deviations (column means: 1.02)",
+        "labels beside other labels: 9 held-out cells were 12.5% wrong (the commoner value: 50.0%)",
+    ]
+    assert error_lines(None) == []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from cocomplete import InputError
 from cocomplete.problem.encoding import Encoding, find_yes_no, resolve_feature_types
@@ -59,13 +59,22 @@ def test_scores_of_a_mirrored_column_are_mirrored(values):
 
 
 @given(columns(), st.floats(-1e3, 1e3), st.floats(0, 1e3))
-def test_what_comes_back_stays_in_the_observed_range(values, t, variance):
+def test_a_score_among_the_observed_ones_comes_back_inside_the_range(values, t, variance):
     scores = NormalScores.of(values[:, None])
-    mean, std = scores.undo(0, np.array([t]), np.array([variance]))
+    end = ndtri(1 - 0.5 / len(values))
+    inside = scores.value(0, np.clip(np.array([t]), -end, end))
     slack = 1e-9 * (1 + np.abs(values).max())
-    assert values.min() - slack <= mean[0] <= values.max() + slack
-    # No distribution on an interval is wider than half of it.
-    assert 0 <= std[0] <= (values.max() - values.min()) / 2 + slack
+    assert values.min() - slack <= inside[0] <= values.max() + slack
+    # Past the ends it goes on: farther out is never nearer.
+    beyond = scores.value(0, np.array([-end - 1, -end, end, end + 1]))
+    assert (np.diff(beyond[[0, 1]]) >= 0).all()
+    assert (np.diff(beyond[[2, 3]]) >= 0).all()
+    # What is absurdly far from the rest counts as no farther than the limit.
+    kept = scores.values[0]
+    if np.ptp(kept) > 1e-3 * np.abs(kept).max():
+        assert beyond[0] < kept.min()
+        assert beyond[3] > kept.max()
+    assert scores.undo(0, np.array([t]), np.array([variance]))[1][0] >= 0
 
 
 def test_mean_and_deviation_are_those_of_many_draws():

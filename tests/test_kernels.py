@@ -188,10 +188,11 @@ def test_gaussians(seed, n, k, fixed):
     curvature[0], pull[0] = 0, 0
     found = []
     for kernels in (compiled, reference):
-        H, g = pack(curvature), pull.copy()
-        kernels.gaussians(H, g, precision, fixed)
-        found.append((g, H))
-    (u, second), (twin_u, twin_second) = found
+        H, g, log_det = pack(curvature), pull.copy(), np.full(n, np.nan)
+        kernels.gaussians(H, g, precision, fixed, log_det)
+        found.append((g, H, log_det))
+    (u, second, log_det), (twin_u, twin_second, twin_log_det) = found
+    np.testing.assert_allclose(log_det, twin_log_det, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(u, twin_u, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(second, twin_second, rtol=1e-8, atol=1e-12)
     if fixed:

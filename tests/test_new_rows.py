@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 
 from cocomplete import CoCompleter, InputError
+from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.datasets import make_clinic, make_low_rank_multilabel
+from cocomplete.members.average import Average
+from cocomplete.members.trivial import Trivial
 from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
-from cocomplete.solvers.posterior import Posterior
 
 GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 
@@ -117,9 +119,8 @@ def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model, data):
     # Clipping to the observed range takes a little off.
     assert 0.8 < np.median(spread[~known] / done.X_std[~known]) < 1.1
     rate = np.mean([draw.Y for draw in draws], axis=0)
-    # A mode's probability is taken at the best factors; draws are spread around them, nearer to one half.
-    bound = 0.15 if model.validation_ is None else 0.08
-    assert np.mean(np.abs(rate - done.Y_proba)[~Y_known]) < bound
+    # The margins of draws are the ensemble's own probabilities.
+    assert np.mean(np.abs(rate - done.Y_proba)[~Y_known]) < 0.08
     again = model.sample_completions(1, random_state=1)[0]
     np.testing.assert_array_equal(again.X, draws[0].X)
     some = model.sample_completions(1, data.X[120:], None)[0]
@@ -128,16 +129,15 @@ def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model, data):
         model.sample_completions(0)
 
 
-def test_labels_of_rows_without_any_are_drawn_by_the_part_that_answers_for_them(data):
-    model = CoCompleter(random_state=0).fit(data.X[:120], data.Y[:120])
+def test_draws_of_labels_have_the_probabilities_of_their_rows(data):
+    model = CoCompleter().fit(data.X[:120], data.Y[:120])
     Y = data.Y[120:].copy()
     Y[::2] = np.nan
-    draws = np.mean([one.Y_proba for one in model.sample_completions(200, data.X[120:], Y)], axis=0)
+    drawn = np.mean([one.Y for one in model.sample_completions(200, data.X[120:], Y)], axis=0)
     alone = model.predict_proba(data.X[120:])[::2]
     beside = model.complete(data.X[120:], Y).Y_proba[1::2]
-    # Draws are wider than what they are drawn around, so that their mean is a little nearer to a half.
-    assert np.abs(draws[::2] - alone).mean() < 0.05
-    assert np.abs(draws[1::2] - beside)[np.isnan(Y[1::2])].mean() < 0.05
+    assert np.abs(drawn[::2] - alone).mean() < 0.05
+    assert np.abs(drawn[1::2] - beside)[np.isnan(Y[1::2])].mean() < 0.05
 
 
 def test_frames_keep_names_index_and_kind():
@@ -265,81 +265,82 @@ def test_ctrl_c_in_the_solver_keeps_what_was_reached(data, solver):
     assert np.isfinite(model.complete(data.X, data.Y).X).all()
 
 
-def test_ctrl_c_in_the_search_uses_the_best_so_far(data):
-    with pytest.warns(UserWarning, match="fit was interrupted"):
-        model = CoCompleter().fit(data.X, data.Y, progress=Impatient(4, "tuning"))
-    assert len(model.validation_["curves"]) == 4
-    assert model.converged_
-    assert np.isfinite(model.complete(data.X, data.Y).X).all()
+def finished(record_stage, after, data):
+    """A model whose fit was interrupted at some record."""
+    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
+        return CoCompleter().fit(data.X, data.Y, progress=Impatient(after, record_stage))
+
+
+@pytest.mark.parametrize("after", [1, 5, 6])
+def test_ctrl_c_while_members_are_judged_uses_the_folds_that_were_finished(data, after):
+    model = finished("judging", after, data)
+    done = model.complete(data.X, data.Y)
+    assert np.isfinite(done.X).all()
+    assert hamming_error(data.Y_true, done.Y) < 0.3
+    if after == 1:
+        # Nothing was judged: an average answers, which needs no held-out cells.
+        assert model.validation_ == {}
+        assert {one["name"] for one in model.members_} == {"average"}
 
 
 @pytest.mark.parametrize("after", [1, 3])
-def test_ctrl_c_in_the_averages_keeps_what_was_reached(data, after):
-    told = []
-    impatient = Impatient(after, "averaging")
-
-    def progress(record):
-        told.append(record)
-        impatient(record)
-
-    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
-        model = CoCompleter().fit(data.X, data.Y, progress=progress)
-    sweeps = [record["iteration"] for record in told if record.get("stage") == "averaging"]
-    # The first average ends at once, those after it are cut short, and all are there.
-    assert sweeps[:after] == list(range(1, after + 1))
-    assert sweeps[after] == 1
-    assert max(sweeps) <= 10
+def test_ctrl_c_in_an_average_keeps_what_was_reached(data, after):
+    model = finished("averaging", after, data)
     done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
-    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.02
+    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
 
 
-@pytest.mark.parametrize("where", ["read_out", "known_labels", "completed_labels"])
-def test_ctrl_c_while_labels_are_read_out_leaves_the_averages(data, where, monkeypatch):
+def test_ctrl_c_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"cocomplete.parts.{where}", press)
+    monkeypatch.setattr(EnsembleFit, "_fit_others", press)
     with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
         model = CoCompleter().fit(data.X, data.Y)
-    unlabelled = model._model.unlabelled.model
-    assert {type(one) for one in unlabelled.members} == {Posterior}
-    assert sum(unlabelled.shares) == pytest.approx(1)
+    members = model._model.ensemble.members
+    assert any(isinstance(one, Average) for one in members)
+    assert {type(one) for one in members} <= {Average, Trivial}
+    for weights in model._model.ensemble.weights.values():
+        assert weights.sum() == pytest.approx(1)
     assert np.isfinite(model.predict_proba(data.X)).all()
-    assert hamming_error(data.Y_true, model.complete(data.X, data.Y).Y) < 0.25
 
 
-def test_noise_is_answered_with_means_and_says_so():
+def test_noise_is_answered_about_as_well_as_by_means():
     rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(60, 6)), (rng.random((60, 4)) < 0.4).astype(float)
-    X[rng.random(X.shape) < 0.5] = np.nan
-    y[rng.random(y.shape) < 0.5] = np.nan
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = CoCompleter().fit(X, y)
-    chosen = {part: model.validation_[part]["method"] for part in ("features", "labels")}
-    for part, words in (("features", "column means"), ("labels", "label rates")):
-        told = any(words in str(warning.message) for warning in caught)
-        assert told == (chosen[part] == "trivial")
-    done = model.complete(X, y)
-    if chosen["features"] == "trivial":
-        holes = np.isnan(X[:, 0])
-        assert np.ptp(done.X[holes, 0]) == 0
+    truth, labels = rng.normal(size=(60, 6)), (rng.random((60, 4)) < 0.4).astype(float)
+    X = np.where(rng.random(truth.shape) < 0.5, np.nan, truth)
+    y = np.where(rng.random(labels.shape) < 0.5, np.nan, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = CoCompleter().fit(X, y).complete(X, y)
+    means, rates = np.nanmean(X, axis=0), np.nanmean(y, axis=0)
+    known = ~np.isnan(X)
+    trivial = np.where(known, X, means)
+    assert standardized_rmse(truth, done.X, observed=known) < 1.02 * standardized_rmse(
+        truth, trivial, observed=known
+    )
+    hidden = np.isnan(y)
+    expected = log_loss(labels, np.tile(rates, (60, 1)), mask=hidden)
+    assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
 
 
-def test_validation_tells_what_was_chosen_and_against_what(data):
+def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer(data):
     model = CoCompleter().fit(data.X, data.Y)
-    told = model.validation_
-    for part in ("features", "labels", "unlabelled"):
-        errors = [record[f"{part}_error"] for record in told["curves"]]
-        assert told[part]["error"] <= 1.01 * min(errors)
-        # Several averages together may be better than any candidate alone.
-        assert told[part]["error"] >= min(errors) or told[part]["method"] == "blend"
-        assert told[part]["trivial_error"] == told["curves"][0][f"{part}_error"]
+    found = model.validation_
+    assert set(found) == {"features", "labels", "unlabelled"}
+    assert found["features"]["rmse"] < 0.8 * found["features"]["trivial_rmse"]
+    for part in ("labels", "unlabelled"):
+        assert found[part]["log_loss"] < found[part]["trivial_log_loss"]
+        assert found[part]["wrong"] < found[part]["trivial_wrong"]
+    for part, inner in (("features", "numbers"), ("labels", "labels"), ("unlabelled", "unlabelled")):
+        weights = found[part]["weights"]
+        assert found[part]["cells"] > 10
+        assert sum(weights.values()) == pytest.approx(1)
         # What was judged is what answers.
-        assert getattr(model._model, part).encoding.gaussian == told[part]["gaussian"]
-    assert {"mode", "average", "trivial"} == {record["method"] for record in told["curves"]}
-    again = CoCompleter().fit(data.X, data.Y)
-    assert again.validation_["curves"] == told["curves"]
-    other = CoCompleter(random_state=1).fit(data.X, data.Y)
-    assert other.validation_["curves"] != told["curves"]
+        answering = {}
+        for one in model.members_:
+            answering[one["name"]] = answering.get(one["name"], 0) + one[inner]
+        assert {name: weight for name, weight in answering.items() if weight > 0} == pytest.approx(weights)
+    assert CoCompleter().fit(data.X, data.Y).validation_ == found
+    assert CoCompleter(random_state=1).fit(data.X, data.Y).validation_ != found

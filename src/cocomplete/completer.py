@@ -1,4 +1,4 @@
-"""CoCompleter: the scikit-learn shell around Observations → Objective → Solution."""
+"""CoCompleter: the scikit-learn shell around Observations → EnsembleFit → Model."""
 
 import logging
 import warnings
@@ -14,30 +14,29 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.callbacks import CallbackSupportMixin, task_reporter, with_callbacks
-from cocomplete.candidates import Fixed
+from cocomplete.choosing.ensemble import EnsembleFit
+from cocomplete.choosing.judge import HeldOutLabels
+from cocomplete.choosing.minimisers import Given, MinimiserSearch
 from cocomplete.completion import Completion, Reconstruction
 from cocomplete.containers import Table, column_label, fill_like, frame_like
 from cocomplete.exceptions import InputError
-from cocomplete.hiding import PARTS, HiddenLabels, Part
-from cocomplete.model import Model
+from cocomplete.fitted.describe import describe, low_rank_member
+from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.model import Model
+from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
+from cocomplete.fitted.positive_labels import PositiveLabels
+from cocomplete.members.average import Average
+from cocomplete.members.minimiser import Minimiser, Penalties
+from cocomplete.members.trivial import Trivial
 from cocomplete.parameters import check_parameters
-from cocomplete.parts import (
-    Certified,
-    Fitted,
-    FittedPart,
-    Setting,
-    averages_interrupted,
-    certify,
-    fit_part,
-)
-from cocomplete.problem.encoding import Encoding, resolve_feature_types
+from cocomplete.problem.encoding import resolve_feature_types
+from cocomplete.problem.informative import Informative, rows_with_something
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.choice import choose, solve
 from cocomplete.solvers.polish import polish
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.thresholds import cardinality_thresholds, f1_thresholds, given_thresholds
-from cocomplete.tuning import Search
 
 logger = logging.getLogger("cocomplete")
 
@@ -48,8 +47,10 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     Parameters
     ----------
     rank_penalty : "auto" or float, default="auto"
-        λ1, weight of the trace norm of M = [X̂, Z]. "auto" hides some observed cells, follows a path of
-        falling values and takes the best for the hidden ones, for X and for Y apart.
+        λ1, weight of the trace norm of M = [X̂, Z]. With all three penalties "auto" an ensemble answers, of
+        which the minimiser of F may be a member; with any of them given, or without ``averaging``, the
+        minimiser of F answers alone, and what is still "auto" is chosen on held-out cells, for X and for Y
+        apart, along paths of falling λ1.
     residual_penalty : "auto" or float, default="auto"
         λ2, weight of the trace norm of the residual on observed features. "auto" tries 0 and meeting every
         observed feature exactly, which a value of λ1 or more means (larger values than λ1 change nothing, so
@@ -57,14 +58,12 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     feature_weight : "auto" or float, default="auto"
         w, weight of the squared error on observed features; "auto" tries a few.
     averaging : bool, default=True
-        With ``rank_penalty="auto"``, also try the average over all factors that the data allow, in place of
-        the best ones, and use it where it does better on hidden cells. As a rule it does on small tables
-        with many holes. Needs ``center`` and ``scale``.
+        Let the model averaged over its factors answer, together with other members, each with the weight that
+        held-out cells give it. Needs ``center`` and ``scale``.
     center : bool, default=True
         Give every column an offset, unpenalised and optimised with the rest.
     scale : bool, default=True
-        Divide each feature by its observed standard deviation while fitting, outliers held back; with
-        ``averaging``, also try to make features normal by ranks.
+        Divide each feature by its observed standard deviation while fitting, outliers held back.
     feature_types : "auto", "number", list or dict, default="auto"
         Features that are "yes-no" are fitted under logistic loss, as labels are, and filled with 0 or 1;
         "auto" takes those that hold 0 and 1 and nothing else. A list gives "number" or "yes-no" for every
@@ -74,6 +73,10 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     label_policy : {"observed", "positive-unlabelled"}, default="observed"
         "observed": an unknown label says nothing. "positive-unlabelled": only ones are ever recorded, so that
         an unknown label is probably, but not surely, a 0.
+    recorded_share : "auto" or float, default="auto"
+        With "positive-unlabelled": the share of the true ones that are recorded, the same for all labels.
+        "auto" estimates it from how the rate of recorded ones levels off where features say that a label is
+        surely 1, with a warning where the data do not identify it.
     solver : {"auto", "factored", "primal-dual", "paper"}, default="auto"
         "factored" is fast and exact where λ2 = 0 or λ2 ≥ λ1; "primal-dual" is exact for every λ2, on dense
         matrices; "paper" is the paper's Algorithm 1, which stops short of the minimum. "auto" takes
@@ -91,22 +94,33 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     polish : bool, default=False
         If the singular values show a clear gap, refit at that rank with a small penalty. The certificate
         belongs to the fit before it.
+    certify : bool, default=False
+        Where an ensemble answers, also solve for the minimiser of F at the penalties that held-out cells
+        prefer, for its certificate. It changes no answer.
     threshold : float, array of float, "f1" or "cardinality", default=0.5
         A label is 1 where its probability exceeds this; one number for all labels or one for each. "f1"
-        takes the best F1 on hidden cells, "cardinality" predicts each label as often as it was observed.
+        takes the best F1 on held-out cells, "cardinality" predicts each label as often as it was observed.
     random_state : int, Generator or None, default=None
-        Which cells are hidden; no solver uses randomness. None is 0: the same table, the same answer.
+        Which cells are held out; no solver uses randomness. None is 0: the same table, the same answer, in
+        whatever order its rows and columns stand.
     verbose : int, default=0
         At 1, say on the ``cocomplete`` logger what was chosen and why, and how the solver ended; at 2, log
         every candidate and iteration too.
 
     Attributes
     ----------
-    feature_solution_, label_solution_ : Solution
-        The certified minimisers of F at the penalties chosen for X and for Y; one object where these agree.
-        The attributes that follow speak of the second.
+    members_ : tuple of dict
+        What answers: the name of every ensemble member and its weights for ``"numbers"``, ``"yes-no"``
+        features, ``"labels"`` of rows in which others are known, and labels of ``"unlabelled"`` rows.
+    validation_ : dict or None
+        How wrong held-out cells were, beside the trivial answer (column means, observed rates):
+        ``"features"``, ``"yes_no_features"``, ``"labels"`` and ``"unlabelled"``, labels of rows in which none
+        is known, each with ``rmse`` in units of the columns' spread or ``log_loss`` and the share ``wrong``,
+        the same with ``trivial_``, the number of ``cells`` and the members' ``weights``. The weights were
+        found on the same cells. None if nothing was held out.
     rank_ : int
-        Rank of M.
+        Rank of the low-rank matrix M behind the answer: factors of the member that has the largest weight,
+        in labels if there are any.
     singular_values_ : ndarray of shape (rank_,)
         Its singular values.
     components_ : ndarray of shape (rank_, n_features + n_labels)
@@ -114,29 +128,30 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     offsets_ : ndarray of shape (n_features + n_labels,)
         What every row starts from: features in the user's units (yes/no ones as probabilities), labels as
         log-odds.
-    polished_ : bool
-        Whether a refit at a clear rank was done.
-    solver_ : str
-        The solver used.
+    n_iter_ : int
+        Iterations, or sweeps, that its fit took.
+    rank_penalty_, residual_penalty_, feature_weight_ : float or None
+        The penalties of that member, if it is a minimiser of F.
+    recorded_share_ : float or None
+        With "positive-unlabelled", the share of true ones that are recorded.
+    certified_ : bool
+        Whether there is a certified minimiser of F: penalties were given, or ``averaging`` is off, or
+        ``certify`` is on. The attributes that follow speak of it and are there only then.
     objective_ : float
-        F at the answer (on standardised data where ``center`` or ``scale`` is on).
+        F at the minimiser (on standardised data where ``center`` or ``scale`` is on).
     duality_gap_ : float
         Relative duality gap: F is at most this share above its minimum. NaN for "paper".
-    n_iter_ : int
-        Iterations done.
-    history_ : list of dict
-        One record per iteration: iteration, objective, seconds, …
     converged_ : bool
         Whether ``duality_gap_`` is at most ``tol``.
-    rank_penalty_, residual_penalty_, feature_weight_ : float
-        The values used.
-    validation_ : dict or None
-        ``"features"``, ``"labels"`` and ``"unlabelled"``, labels of rows in which none is known: the method
-        chosen ("mode", "average", "blend" or "trivial") with its settings, its error on hidden cells (mean
-        square of standardised features, log-loss) and the best error of every method. What is read out for
-        rows without labels is judged as known labels alone teach it, and then taught by completed ones.
-        ``"curves"``: every candidate; ``"hidden_cells"``: how many there were. None if nothing had to be
-        chosen.
+    history_ : list of dict
+        One record per iteration: iteration, objective, seconds, …
+    solver_ : str
+        The solver used.
+    feature_solution_, label_solution_ : Solution
+        The minimisers at the penalties for X and for Y; one object where these agree. ``objective_``,
+        ``duality_gap_``, … speak of the second.
+    polished_ : bool
+        Whether a refit at a clear rank was done.
     feature_types_ : ndarray of str, shape (n_features,)
         "number" or "yes-no".
     thresholds_ : ndarray of shape (n_labels,)
@@ -172,12 +187,14 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         feature_types: Any = "auto",
         clip: bool = True,
         label_policy: str = "observed",
+        recorded_share: Any = "auto",
         solver: str = "auto",
         solver_options: dict[str, Any] | None = None,
         max_rank: int | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         polish: bool = False,
+        certify: bool = False,
         threshold: Any = 0.5,
         random_state: Any = None,
         verbose: int = 0,
@@ -191,12 +208,14 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         self.feature_types = feature_types
         self.clip = clip
         self.label_policy = label_policy
+        self.recorded_share = recorded_share
         self.solver = solver
         self.solver_options = solver_options
         self.max_rank = max_rank
         self.tol = tol
         self.max_iter = max_iter
         self.polish = polish
+        self.certify = certify
         self.threshold = threshold
         self.random_state = random_state
         self.verbose = verbose
@@ -241,8 +260,8 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Complete a table and keep the model.
 
-        Ctrl-C ends the search for penalties, and pressed again the solver or the averages, where they are;
-        the best model found by then is kept.
+        Ctrl-C ends the judging of members, and pressed again the fit of one, where it is; the best model
+        found by then is kept.
 
         Parameters
         ----------
@@ -267,10 +286,11 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         if self.label_policy == "positive-unlabelled":
             observed = replace(given, Y=np.where(given.Y_known, given.Y, 0).astype(given.Y.dtype))
         report, done = task_reporter(self, self._reporter(progress))
-        search = self._search(observed, yes_no, report)
-        parts = self._fit_parts(observed, yes_no, search, report)
-        self._model = Model(given, *parts, self.clip, self.label_policy == "positive-unlabelled")
-        self._keep(search)
+        if self._averages():
+            held = self._fit_ensemble(given, observed, yes_no, report)
+        else:
+            held = self._fit_minimisers(given, observed, yes_no, report)
+        self._keep(held)
         done()
         return self
 
@@ -291,18 +311,18 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         """
         check_is_fitted(self)
         observed = self._read(X, y)
-        filled, std = self._model.reconstruct_features(observed)
-        probability: FloatArray = expit(self._model.scores(observed))
+        answer = self._model.answer(observed)
+        probability: FloatArray = expit(answer.Z)
         Y: Any = (probability > self.thresholds_).astype(observed.X.dtype)
         if y is not None:
             Y = fill_like(y, "y", Y, observed.Y_known)
         elif self.n_labels_:
             Y = frame_like(X, Y, getattr(self, "label_names_in_", None))
         return Completion(
-            fill_like(X, "X", self._model.inside(filled), observed.X_known),
+            fill_like(X, "X", self._model.inside(answer.X), observed.X_known),
             Y if self.n_labels_ else None,
             probability,
-            np.where(observed.X_known, 0.0, std),
+            np.where(observed.X_known, 0.0, answer.X_std),
         )
 
     def sample_completions(
@@ -310,9 +330,9 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
     ) -> list[Completion]:
         """Draw completed tables, for multiple imputation.
 
-        Every table has the observed cells as they are, and in the holes a draw from what the model holds
-        possible: factors from their posterior, features with their noise, labels 0 or 1 with their
-        probability.
+        A drawn table is one draw: the same factors, from their posterior, make its features and its labels,
+        noise included; the margins are those of all members together. Observed cells stay as they are.
+        :func:`cocomplete.pool` pools what is estimated from several of them.
 
         Parameters
         ----------
@@ -326,7 +346,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         Returns
         -------
         list of Completion
-            X and Y in the containers they came in (arrays, for the rows of the fit); Y_proba the drawn
+            X and Y in the containers they came in (arrays, for the rows of the fit); Y_proba the model's
             probabilities; X_std None.
         """
         check_is_fitted(self)
@@ -336,14 +356,18 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         observed = self._model.observed if X is None else self._read(X, y)
         tables = (observed.X if X is None else X, observed.Y if X is None else y)
         rng = np.random.default_rng(self._seed() if random_state is None else random_state)
-        return [self._draw(observed, *tables, rng) for _ in range(n)]
+        probability: FloatArray = expit(self._model.answer(observed, std=False).Z)
+        return [
+            self._completion(observed, *tables, *drawn, probability)
+            for drawn in self._model.draws(observed, rng, n)
+        ]
 
     def reconstruct(self) -> Reconstruction:
         """Give the model's own value for every cell of the training rows (what the paper scores)."""
         check_is_fitted(self)
         observed = self._model.observed
-        X, _ = self._model.reconstruct_features(observed, std=False)
-        return Reconstruction(X.astype(observed.X.dtype, copy=False), self._model.scores(observed))
+        answer = self._model.answer(observed, std=False)
+        return Reconstruction(answer.X.astype(observed.X.dtype, copy=False), answer.Z)
 
     def transform(self, X: Any) -> FloatArray:
         """Fill the holes of any rows' features.
@@ -355,7 +379,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         """
         check_is_fitted(self)
         observed = self._read(X, None)
-        filled = self._model.inside(self._model.reconstruct_features(observed, std=False)[0])
+        filled = self._model.inside(self._model.answer(observed, std=False).X)
         whole: FloatArray = np.where(observed.X_known, observed.X, filled).astype(
             observed.X.dtype, copy=False
         )
@@ -371,7 +395,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         """
         check_is_fitted(self)
         self._need_labels("decision_function")
-        return self._model.scores(self._read(X, None))
+        return self._model.answer(self._read(X, None), std=False).Z
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Give the probability that each label is 1, from the features of any rows.
@@ -401,7 +425,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
             In the order of the features that ``feature_types_`` calls "yes-no".
         """
         check_is_fitted(self)
-        return self._model.reconstruct_features(self._read(X, y))[0][:, self._model.yes_no]
+        return self._model.answer(self._read(X, y), std=False).X[:, self._model.yes_no]
 
     def score(self, X: Any, y: Any) -> float:
         """Give the share of known labels that are predicted right from the features alone."""
@@ -424,113 +448,180 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
 
     # -- fitting ---------------------------------------------------------------------------------------
 
-    def _fixed(self) -> Fixed:
+    def _given(self) -> Given:
         names = ("rank_penalty", "residual_penalty", "feature_weight")
         values = (getattr(self, name) for name in names)
-        return Fixed(*(None if isinstance(value, str) else float(value) for value in values))
+        return Given(*(None if isinstance(value, str) else float(value) for value in values))
 
-    def _seed(self) -> Any:
-        return 0 if self.random_state is None else self.random_state
+    def _averages(self) -> bool:
+        """Whether the ensemble answers; otherwise it is the minimiser of F that was asked for."""
+        return self.averaging and self._given().nothing and self.center and self.scale
 
-    def _search(self, observed: Observations, yes_no: BoolArray, report: Progress | None) -> Search | None:
-        """Choose what is "auto" by hiding cells; None if there is nothing to choose."""
-        fixed = self._fixed()
+    def _seed(self) -> int:
+        if self.random_state is None or isinstance(self.random_state, int | np.integer):
+            return int(self.random_state or 0)
+        return int(np.random.default_rng(self.random_state).integers(2**62))
+
+    def _fit_ensemble(
+        self, given: Observations, observed: Observations, yes_no: BoolArray, report: Progress | None
+    ) -> HeldOutLabels | None:
+        """Let the members of an ensemble answer, each with the weight that held-out cells give it."""
+        informative = Informative.of(observed)
+        narrow = informative.narrow(observed)
+        rows = rows_with_something(narrow)
+        self.validation_ = None
+        if not rows.any():
+            whole = Informative.whole(observed)
+            trivial = Ensemble.alone(Trivial.fit(observed, yes_no), yes_no)
+            self._model = Model(given, yes_no, whole, trivial, clip=self.clip)
+            self._certified: Minimiser | None = None
+            return None
+        fit = EnsembleFit(
+            Observations(narrow.X[rows], narrow.Y[rows]),
+            yes_no[informative.features],
+            seed=self._seed(),
+            solve=lambda objective: self._solve(objective, report),
+            progress=report,
+        ).run()
+        self.validation_ = fit.summary()
+        self._model = Model(
+            given,
+            yes_no,
+            informative,
+            fit.ensemble,
+            fit.joint(),
+            margins=fit.margins(),
+            clip=self.clip,
+            positive=self._positive_labels(narrow, yes_no[informative.features]),
+        )
+        self._certified = None
+        if self.certify:
+            penalties = fit.best_minimiser() or Penalties()
+            self._certified = self._minimise(observed, yes_no, penalties, report)
+        self._warn(interrupted=fit.interrupted)
+        labels = fit.held_out_labels()
+        return labels._replace(column=np.flatnonzero(informative.labels)[labels.column])
+
+    def _fit_minimisers(
+        self, given: Observations, observed: Observations, yes_no: BoolArray, report: Progress | None
+    ) -> HeldOutLabels | None:
+        """Let the minimiser of F answer, at penalties that were given or chosen on held-out cells."""
+        search = self._search(observed, yes_no, report)
+        sides = {"features": FEATURE_PARTS, "labels": LABEL_PARTS}
+        asked = {
+            side: self._given().penalties() if search is None else search.best(side)
+            for side in ("features", "labels")
+        }
+        fits: dict[Any, Any] = {}
+        for one in dict.fromkeys(asked.values()):
+            if one == "trivial":
+                fits[one] = Trivial.fit(observed, yes_no)
+            else:
+                fits[one] = self._minimise(observed, yes_no, one, report)
+        members = tuple(fits.values())
+        weights = {
+            part: np.array([float(asked[side] == one) for one in fits])
+            for side, parts in sides.items()
+            for part in parts
+        }
+        minimisers = [one for one in members if isinstance(one, Minimiser)]
+        labels = fits[asked["labels"]]
+        joint = labels if isinstance(labels, Minimiser) else next(iter(minimisers), None)
+        self._certified = joint or self._minimise(observed, yes_no, self._given().penalties(), report)
+        factor: FloatArray | float = (
+            1.0 if search is None else search.std_factor(observed, yes_no, asked["features"])
+        )
+        self.validation_ = None if search is None else search.summary()
+        self._model = Model(
+            given,
+            yes_no,
+            Informative.whole(observed),
+            Ensemble(members, weights, yes_no, factor),
+            joint,
+            transductive=True,
+            clip=self.clip,
+            positive=self._positive_labels(observed, yes_no),
+        )
+        stopped = any(one.solution.interrupted for one in minimisers)
+        self._warn(interrupted=stopped or (search is not None and search.interrupted))
+        return None if search is None else search.held_out_labels()
+
+    def _positive_labels(self, observed: Observations, yes_no: BoolArray) -> PositiveLabels | None:
+        """Find the recorded share where only ones are recorded, and say where the data do not tell it."""
+        if self.label_policy != "positive-unlabelled" or not observed.n_labels or not observed.n_features:
+            return None
+        alone = Observations(observed.X, np.empty((observed.n_samples, 0), observed.X.dtype))
+        average = Average.fit(alone, yes_no, gaussian=not yes_no.all())
+        share = None if isinstance(self.recorded_share, str) else float(self.recorded_share)
+        labels = PositiveLabels.fit(observed, average, share)
+        found = labels.found
+        if not found.identified:
+            msg = (
+                f"the data hardly tell which share of the ones is recorded: between {found.low:.2f} and "
+                f"{found.high:.2f}, {found.share:.2f} is used; give it as recorded_share= if you know it"
+            )
+            warnings.warn(msg, UserWarning, stacklevel=5)
+        return labels
+
+    def _search(
+        self, observed: Observations, yes_no: BoolArray, report: Progress | None
+    ) -> MinimiserSearch | None:
+        """Choose penalties that are "auto" on held-out cells; None if there is nothing to choose."""
+        given = self._given()
         tunes_threshold = isinstance(self.threshold, str) and self.threshold == "f1"
-        if fixed.residual_penalty:
+        if given.residual_penalty:
             # There is no path between the regimes: λ1 by a rule of thumb, w = 1/2.
             if tunes_threshold:
                 msg = (
-                    f"threshold='f1' hides cells to choose by, which goes with residual_penalty 'auto' or 0, "
-                    f"got {self.residual_penalty!r}; give numbers as threshold, or 'cardinality'"
+                    f"threshold='f1' holds cells out to choose by, which goes with residual_penalty 'auto' "
+                    f"or 0, got {self.residual_penalty!r}; give numbers as threshold, or 'cardinality'"
                 )
                 raise InputError(msg)
             return None
-        if (
-            None not in (fixed.rank_penalty, fixed.residual_penalty, fixed.feature_weight)
-            and not tunes_threshold
-        ):
+        if given.complete and not tunes_threshold:
             return None
-        search = Search(
+        return MinimiserSearch(
             observed,
             yes_no,
             center=self.center,
             scale=self.scale,
-            fixed=fixed,
-            averaging=self.averaging and fixed == Fixed(None, None, None) and self.center and self.scale,
-            random_state=self._seed(),
+            given=given,
+            seed=self._seed(),
             progress=report,
-        ).run()
-        for part in search.parts:
-            best = search.chosen(part)
-            if best is not None:
-                record = best.record()
-                if best.method == "blend":
-                    record["members"] = len(record["members"])
-                told = ", ".join(
-                    f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-                    for name, value in record.items()
-                )
-                self._say(f"{part}: {told}")
-                if best.method == "trivial":
-                    simple = "column means" if part == "features" else "label rates"
-                    msg = (
-                        f"nothing predicted hidden {part} better than {simple}, so these are used for "
-                        f"{part}; the table may be too small, or its columns unrelated"
-                    )
-                    warnings.warn(msg, UserWarning, stacklevel=4)
-        return search
+        )
 
-    def _fit_parts(
-        self, observed: Observations, yes_no: BoolArray, search: Search | None, report: Progress | None
-    ) -> tuple[FittedPart, FittedPart, FittedPart]:
-        """Fit every part on everything with what was chosen; what they share is done once."""
-        settings = self._settings(search)
-        interrupted = search is not None and search.interrupted
-        fitted: dict[Part, FittedPart] = {}
-        fits: dict[Setting, Certified] = {}
-        answering: dict[Setting, Certified] = {}
-        averages: Fitted = {}
-        factor = 1.0 if search is None else search.std_factor()
-        for part in PARTS:
-            setting = settings[part]
-            if setting.mode not in fits:
-                encoding = Encoding.of(
-                    observed, yes_no, center=self.center, scale=self.scale, gaussian=setting.gaussian
-                )
-                fits[setting.mode] = certify(
-                    observed,
-                    encoding,
-                    setting,
-                    lambda objective: self._solve(objective, report),
-                    # Algorithm 1 knows no offsets of its own: it gets fixed ones.
-                    free_offsets=self.center and self.solver != "paper",
-                    exact=self.solver != "paper",
-                )
-                answering[setting.mode] = self._polished(fits[setting.mode])
-            interrupted |= fits[setting.mode].solution.interrupted
-            fitted[part] = fit_part(
-                answering[setting.mode],
-                setting,
-                averages,
-                factor,
-                teacher=fitted.get("labels"),
-                progress=report,
-            )
-            interrupted |= fitted[part].interrupted
-        self._certified = fits[settings["labels"].mode]
-        if interrupted or averages_interrupted(averages):
-            msg = "fit was interrupted: this is the best model found so far, not the best there is"
-            warnings.warn(msg, UserWarning, stacklevel=4)
-        return fitted["features"], fitted["labels"], fitted["unlabelled"]
-
-    def _settings(self, search: Search | None) -> dict[Part, Setting]:
-        if search is not None and search.parts:
-            return search.settings()
-        return dict.fromkeys(PARTS, self._fixed().setting())
-
-    def _polished(self, fit: Certified) -> Certified:
-        refit = polish(fit.objective, fit.solution) if self.polish else None
+    def _minimise(
+        self, observed: Observations, yes_no: BoolArray, penalties: Penalties, report: Progress | None
+    ) -> Minimiser:
+        fit = Minimiser.fit(
+            observed,
+            yes_no,
+            penalties,
+            lambda objective: self._solve(objective, report),
+            center=self.center,
+            scale=self.scale,
+            # Algorithm 1 knows no offsets of its own: it gets fixed ones.
+            free_offsets=self.center and self.solver != "paper",
+            exact=self.solver != "paper",
+        )
+        refit = polish(fit.objective, fit.certified) if self.polish else None
         return fit if refit is None else replace(fit, solution=refit)
+
+    def _warn(self, *, interrupted: bool) -> None:
+        """Say where a fit was cut short, and where the trivial answer is as good."""
+        if interrupted:
+            msg = "fit was interrupted: this is the best model found so far, not the best there is"
+            warnings.warn(msg, UserWarning, stacklevel=5)
+        for part, found in (self.validation_ or {}).items():
+            if isinstance(found, dict) and "weights" in found:
+                self._say(f"{part}: " + ", ".join(f"{k} {v}" for k, v in found.items()))
+                simple = "column means" if part == "features" else "observed rates"
+                if set(found["weights"]) == {"trivial"}:
+                    msg = (
+                        f"nothing predicted held-out cells of {part} better than {simple}, so these are "
+                        "used; the table may be too small, or its columns unrelated"
+                    )
+                    warnings.warn(msg, UserWarning, stacklevel=5)
 
     def _solve(self, objective: Objective, progress: Progress | None) -> Solution:
         solver, why = choose(self.solver, objective)
@@ -580,42 +671,53 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         if self.verbose >= 1:
             logger.info(text)
 
-    def _keep(self, search: Search | None) -> None:
-        """Copy what was fitted into attributes; the certificate is that of the fit before polishing."""
-        model, certified = self._model, self._certified.solution
+    def _keep(self, held: HeldOutLabels | None) -> None:
+        """Copy what was fitted into attributes; the certificate is that of the minimiser before polishing."""
+        model = self._model
         self.n_labels_ = model.observed.n_labels
         self.feature_types_ = np.where(model.yes_no, "yes-no", "number")
-        self.validation_ = None if search is None else search.summary()
-        fit = model.labels.fit
-        self.feature_solution_, self.label_solution_ = model.features.fit.solution, fit.solution
-        self.polished_ = fit.solution is not certified
-        self.rank_ = fit.solution.M.rank
-        self.singular_values_ = fit.solution.M.s
-        self.components_ = fit.solution.M.Vt[:, fit.encoding.order]
-        self.offsets_ = self._offsets(fit)
-        self.objective_ = certified.objective
-        self.duality_gap_ = certified.duality_gap
-        self.n_iter_ = certified.n_iter
-        self.history_: list[Record] = certified.history
-        self.converged_ = certified.converged
-        self.rank_penalty_ = fit.objective.rank_penalty
-        self.residual_penalty_ = fit.objective.residual_penalty
-        self.feature_weight_ = fit.objective.feature_weight
-        hidden = None if search is None else search.hidden_labels()
-        if model.unknown_is_zero and self.n_labels_:
-            ones = None if hidden is None else expit(hidden.score[hidden.truth == 1])
-            self._model = model.judge_recorded_share(ones)
-        self.thresholds_ = self._thresholds(hidden)
+        weights = model.ensemble.weights
+        self.members_ = tuple(
+            {"name": one.name, **{part: float(share[k]) for part, share in weights.items()}}
+            for k, one in enumerate(model.ensemble.members)
+        )
+        self._describe()
+        self._certify()
+        self.recorded_share_ = None if model.positive is None else model.positive.found.share
+        self.thresholds_ = self._thresholds(held)
 
-    def _offsets(self, fit: Certified) -> FloatArray:
-        """Offsets in the user's columns and units."""
-        encoding, offsets = fit.encoding, fit.solution.offsets[fit.encoding.order]
-        d = len(encoding.yes_no)
-        nothing = np.zeros(1)
-        features = [
-            encoding.feature(j, offsets[j : j + 1], offsets[j : j + 1], nothing)[0][0] for j in range(d)
-        ]
-        return np.concatenate((features, offsets[d:]))
+    def _describe(self) -> None:
+        """Set the attributes that speak of what answers."""
+        model = self._model
+        member = low_rank_member(model.ensemble)
+        table = model.informative.narrow(model.fitted_as(model.observed))
+        found = describe(member, table, model.informative)
+        self.rank_ = len(found.singular_values)
+        self.singular_values_, self.components_ = found.singular_values, found.components
+        self.offsets_, self.n_iter_ = found.offsets, found.n_iter
+        F = member.objective if isinstance(member, Minimiser) else None
+        self.rank_penalty_ = None if F is None else F.rank_penalty
+        self.residual_penalty_ = None if F is None else F.residual_penalty
+        self.feature_weight_ = None if F is None else F.feature_weight
+
+    def _certify(self) -> None:
+        """Set the attributes that speak of F's minimiser, where one was asked for."""
+        solutions = ("label_solution_", "feature_solution_", "polished_")
+        for name in ("objective_", "duality_gap_", "converged_", "history_", *solutions):
+            self.__dict__.pop(name, None)
+        fit = self._certified
+        self.certified_ = fit is not None
+        if fit is None:
+            return
+        weights = self._model.ensemble.weights["numbers"]
+        leading = self._model.ensemble.members[int(np.argmax(weights))]
+        features = leading if isinstance(leading, Minimiser) else fit
+        certified = fit.certified
+        self.feature_solution_, self.label_solution_ = features.solution, fit.solution
+        self.polished_ = fit.solution is not certified
+        self.objective_, self.duality_gap_ = certified.objective, certified.duality_gap
+        self.converged_ = certified.converged
+        self.history_: list[Record] = certified.history
 
     def _set_names(self, X: Any, observed: Observations) -> None:
         if isinstance(X, Table):
@@ -632,21 +734,20 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
 
     # -- labels ----------------------------------------------------------------------------------------
 
-    def _thresholds(self, hidden: HiddenLabels | None) -> FloatArray:
+    def _thresholds(self, hidden: HeldOutLabels | None) -> FloatArray:
         if not isinstance(self.threshold, str):
             return given_thresholds(self.threshold, self.n_labels_)
         model = self._model
         if self.threshold == "f1":
             if hidden is None:
                 return np.full(self.n_labels_, 0.5)
-            probability = np.minimum(expit(hidden.score) / model.recorded_share, 1)
-            return f1_thresholds(hidden.column, hidden.truth, probability, self.n_labels_)
+            return f1_thresholds(hidden.column, hidden.truth, expit(hidden.score), self.n_labels_)
         Y, known = model.observed.Y, model.observed.Y_known
-        if model.unknown_is_zero:
-            rate = np.minimum(np.nansum(Y, axis=0) / model.recorded_share / len(Y), 1)
+        if model.positive is not None:
+            rate = np.minimum(np.nansum(Y, axis=0) / model.positive.found.share / len(Y), 1)
         else:
             rate = (np.nansum(Y, axis=0) + 0.5) / (known.sum(axis=0) + 1)
-        return cardinality_thresholds(rate, expit(model.scores(model.observed)))
+        return cardinality_thresholds(rate, expit(model.answer(model.observed, std=False).Z))
 
     def _need_labels(self, method: str) -> None:
         if not self.n_labels_:
@@ -686,9 +787,17 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
             raise InputError(msg)
         return observed
 
-    def _draw(self, observed: Observations, X: Any, y: Any, rng: np.random.Generator) -> Completion:
-        filled, probability = self._model.draw(observed, rng)
-        Y: Any = (rng.random(probability.shape) < probability).astype(observed.X.dtype)
+    def _completion(
+        self,
+        observed: Observations,
+        X: Any,
+        y: Any,
+        filled: FloatArray,
+        labels: FloatArray,
+        probability: FloatArray,
+    ) -> Completion:
+        """Put drawn cells into the user's containers."""
+        Y: Any = labels.astype(observed.X.dtype)
         if y is not None:
             Y = fill_like(y, "y", Y, observed.Y_known)
         return Completion(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cocomplete.exceptions import InputError
-from cocomplete.solvers.choice import SOLVERS
+from cocomplete.solvers.choice import OPTIONS, SOLVERS
 from cocomplete.thresholds import check_threshold
 
 LABEL_POLICIES = ("observed", "positive-unlabelled")
@@ -25,6 +25,11 @@ def check_parameters(estimator: Any) -> None:
         if value not in allowed:
             msg = f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}"
             raise InputError(msg)
+    share = estimator.recorded_share
+    known = isinstance(share, int | float | np.number) and not isinstance(share, bool) and 0 < share <= 1
+    if not known and not (isinstance(share, str) and share == "auto"):
+        msg = f"recorded_share must be 'auto' or a number above 0 and at most 1, got {share!r}"
+        raise InputError(msg)
     for name in ("max_iter", "max_rank"):
         value = getattr(estimator, name)
         if value is not None and (not isinstance(value, int | np.integer) or value < 1):
@@ -40,6 +45,12 @@ def check_parameters(estimator: Any) -> None:
         msg = f"random_state must be None, a whole number or a Generator, got {estimator.random_state!r}"
         raise InputError(msg) from None
     check_threshold(estimator.threshold)
+    takes = OPTIONS.get(estimator.solver, ())
+    unknown = sorted((estimator.solver_options or {}).keys() - set(takes))
+    if unknown:
+        options = ", ".join(takes) or "none"
+        msg = f"solver_options has {unknown}, but solver={estimator.solver!r} takes {options}"
+        raise InputError(msg)
 
 
 def _check_penalty(name: str, value: Any) -> None:

@@ -41,7 +41,7 @@ def complete(
 
     import numpy as np
 
-    from cocomplete.cli.console import plain_warnings, progress_line, say
+    from cocomplete.cli.console import error_lines, plain_warnings, progress_line, say
     from cocomplete.completer import CoCompleter
     from cocomplete.containers import Table
     from cocomplete.exceptions import InputError
@@ -72,7 +72,8 @@ def complete(
     where = "standard output" if output == "-" else output
     say(
         f"filled {holes[0]} of {X.values.size} feature cells and {holes[1]} of {Y.values.size} label cells "
-        f"in {perf_counter() - started:.1f} s "
-        f"(rank {model.rank_}, gap {model.duality_gap_:.1g}); written to {where}",
+        f"in {perf_counter() - started:.1f} s; written to {where}",
         quiet=quiet,
     )
+    for line in error_lines(model.validation_):
+        say(line, quiet=quiet)

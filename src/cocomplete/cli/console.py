@@ -25,8 +25,9 @@ def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]],
         task = line.add_task("starting", total=None)
 
         def advance(record: dict[str, Any]) -> None:
-            if record.get("stage") == "tuning":
-                line.update(task, description=f"choosing penalties, candidate {record['iteration']}")
+            if record.get("stage") == "judging":
+                what = record.get("what", f"candidate {record['iteration']}")
+                line.update(task, description=f"judging on held-out cells: {what}")
                 return
             if record.get("stage") == "averaging":
                 line.update(task, description=f"averaging over factors, sweep {record['iteration']}")
@@ -47,3 +48,23 @@ def plain_warnings(*, quiet: bool = False) -> Iterator[None]:
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         say(f"cocomplete: warning: {text}", quiet=quiet)
+
+
+def error_lines(validation: dict[str, Any] | None) -> list[str]:
+    """Say how wrong held-out cells were, beside the trivial answer, one line per part of the table."""
+    lines = []
+    for part, what, simple in (
+        ("features", "features", "column means"),
+        ("yes_no_features", "yes/no features", "the commoner value"),
+        ("labels", "labels beside other labels", "the commoner value"),
+        ("unlabelled", "labels of rows without any", "the commoner value"),
+    ):
+        found = (validation or {}).get(part)
+        if found is None:
+            continue
+        if "rmse" in found:
+            error = f"off by {found['rmse']:.2f} standard deviations ({simple}: {found['trivial_rmse']:.2f})"
+        else:
+            error = f"{found['wrong']:.1%} wrong ({simple}: {found['trivial_wrong']:.1%})"
+        lines.append(f"{what}: {found['cells']} held-out cells were {error}")
+    return lines

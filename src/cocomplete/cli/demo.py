@@ -72,7 +72,7 @@ def demo(
     _write(frames, output, force=force)
     screen = Console(highlight=False, soft_wrap=True)
     screen.print(table)
-    screen.print(f"{clinic.X.shape[0]} synthetic rows, no real patient among them; rank {model.rank_}.")
+    screen.print(f"{clinic.X.shape[0]} synthetic rows, no real patient among them; {model.rank_} factors.")
     screen.print(f"Completed table: {output / 'completed.csv'} (beside it incomplete.csv and truth.csv)")
 
 

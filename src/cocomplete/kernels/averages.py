@@ -46,7 +46,7 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
-def gaussians(H, g, precision, fixed):
+def gaussians(H, g, precision, fixed, log_det):
     """Turn what is said of every row's vector into its Gaussian posterior, in place.
 
     The density of u_i is exp(−½ uᵀ (H_i + diag(precision_i)) u + g_i · u), up to a constant. Rows are worked
@@ -59,6 +59,7 @@ def gaussians(H, g, precision, fixed):
     precision : (n × k)
     fixed : int
         1 if u_i's first coordinate is known to be 1, else 0.
+    log_det : (n); on return log |H_i + diag(precision_i)|, a known coordinate left out
     """
     n, k = g.shape
     size = H.shape[1]
@@ -79,6 +80,12 @@ def gaussians(H, g, precision, fixed):
                 for z in range(lanes):
                     pull[r, z] -= P[r * (r + 1) // 2, z]
         _factorize(P, x, fixed, k)
+        for z in range(lanes):
+            # Diagonals of the Cholesky factors are stored inverted.
+            total = 0.0
+            for r in range(fixed, k):
+                total -= 2 * math.log(P[r * (r + 1) // 2 + r, z])
+            log_det[first + z] = total
         _invert(P, x, fixed, k)
         _means(P, pull, fixed, k, u)
         for z in range(lanes):

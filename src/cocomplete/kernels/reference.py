@@ -164,7 +164,7 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
         H[i], g[i] = weight[q] @ second[column[q]], linear[q] @ mean[column[q]]
 
 
-def gaussians(H, g, precision, fixed):
+def gaussians(H, g, precision, fixed, log_det):
     """See :func:`cocomplete.kernels.averages.gaussians`."""
     n, k = g.shape
     triangle = np.tril_indices(k)
@@ -175,6 +175,7 @@ def gaussians(H, g, precision, fixed):
         whole = np.tril(whole) + np.tril(whole, -1).T + np.diag(precision[i])
         cov = np.zeros((k, k))
         cov[free, free] = np.linalg.inv(whole[free, free])
+        log_det[i] = np.linalg.slogdet(whole[free, free])[1]
         u = cov @ (g[i] - fixed * whole[:, 0])
         u[:fixed] = 1
         g[i], H[i] = u, (np.outer(u, u) + cov)[triangle]

@@ -1,37 +1,48 @@
 """Columns made normal by their ranks, and back by their observed quantiles."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from cocomplete.arrays import FloatArray
+from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.standardize import ABSURD, limits
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
+TAIL = 0.1
+"""Share of a column's values, at either end, whose slope against normal scores goes on past the range."""
+
 
 @dataclass(frozen=True, eq=False)
-class NormalScores:
+class NormalScores(FieldsAlone):
     """A monotone map per feature column that sends its observed values to normal quantiles.
 
     With it a low-rank model becomes a Gaussian copula: skewed and heavy-tailed columns are modelled on a
-    scale where they are not.
+    scale where they are not. Past the observed range the map goes on as a straight line, with the slope of
+    the outer tenth: what is missing may lie where nothing was observed.
 
     Attributes
     ----------
     values : tuple of ndarray
         Observed values of each column, sorted.
+    low, high : ndarray of shape (n_columns,)
+        Values beyond these are errors of recording rather than heavy tails, and count as these.
     """
 
     values: tuple[FloatArray, ...]
+    low: FloatArray
+    high: FloatArray
 
     @classmethod
     def of(cls, X: FloatArray) -> "NormalScores":
         """Learn the map from the observed cells (NaN elsewhere) alone; outliers are held back."""
-        within = np.clip(X, *limits(X, ~np.isnan(X), ABSURD))
-        return cls(tuple(np.sort(column[~np.isnan(column)]) for column in within.T))
+        low, high = limits(X, ~np.isnan(X), ABSURD)
+        within = np.clip(X, low, high)
+        return cls(tuple(np.sort(column[~np.isnan(column)]) for column in within.T), low, high)
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Give known cells their normal scores; ties share one, values between observed ones interpolate."""
@@ -42,21 +53,53 @@ class NormalScores:
             if n == 0 or values[0] == values[-1]:
                 out[known, j] = 0
                 continue
+            asked = np.clip(X[known, j], self.low[j], self.high[j])
             distinct, first = np.unique(values, return_index=True)
             middle = (first + np.diff(np.append(first, n)) / 2) / n
-            share = np.interp(X[known, j], distinct, middle)
-            out[known, j] = ndtri(np.clip(share, 0.5 / n, 1 - 0.5 / n))
+            score = ndtri(np.interp(asked, distinct, middle))
+            low, high = self._slopes[j]
+            ends = ndtri(middle[0]), ndtri(middle[-1])
+            score = np.where(asked < values[0], ends[0] - (values[0] - asked) / low, score)
+            out[known, j] = np.where(asked > values[-1], ends[1] + (asked - values[-1]) / high, score)
         return out
+
+    def value(self, column: int, z: FloatArray) -> FloatArray:
+        """Give the value in the user's units that has a normal score."""
+        values = self.values[column]
+        n = len(values)
+        if n == 0:
+            return np.zeros_like(z)
+        inside = np.interp(ndtr(z), (np.arange(n) + 0.5) / n, values)
+        end = ndtri(1 - 0.5 / n)
+        low, high = self._slopes[column]
+        beyond = high * np.maximum(z - end, 0) - low * np.maximum(-end - z, 0)
+        return np.asarray(inside + beyond)
 
     def undo(self, column: int, t: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Give mean and standard deviation, in the user's units, of a column whose t is normal."""
         values = self.values[column]
-        n = len(values)
-        if n == 0:
+        if len(values) == 0:
             return np.zeros_like(t), np.ones_like(t)
         # Squares of what is far from zero would drown the variance.
-        origin = values[n // 2]
-        nodes = t + np.sqrt(variance) * NODES[:, None]
-        value = np.interp(ndtr(nodes), (np.arange(n) + 0.5) / n, values - origin)
+        origin = values[len(values) // 2]
+        value = self.value(column, t + np.sqrt(variance) * NODES[:, None]) - origin
         mean = WEIGHTS @ value
         return mean + origin, np.sqrt(np.maximum(WEIGHTS @ value**2 - mean**2, 0))
+
+    @cached_property
+    def _slopes(self) -> list[tuple[float, float]]:
+        """Units per normal score past the lower and the upper end of each column."""
+        return [_tail_slopes(values) for values in self.values]
+
+
+def _tail_slopes(values: FloatArray) -> tuple[float, float]:
+    n = len(values)
+    if n < 2 or values[0] == values[-1]:
+        return 0.0, 0.0
+    reach = max(1, int(TAIL * n))
+    score = ndtri((np.arange(n) + 0.5) / n)
+    whole = (values[-1] - values[0]) / (score[-1] - score[0])
+    low = (values[reach] - values[0]) / (score[reach] - score[0])
+    high = (values[-1] - values[-1 - reach]) / (score[-1] - score[-1 - reach])
+    # A tie at an end has no slope of its own; a small one keeps the map invertible.
+    return float(max(low, 1e-3 * whole)), float(max(high, 1e-3 * whole))

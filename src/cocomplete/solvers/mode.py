@@ -126,7 +126,7 @@ class Mode(FieldsAlone):
         # σ' = ¼ sech²(t/2), which neither overflows nor loses its small end.
         curvature = 0.25 / np.cosh(np.clip(t, -60, 60) / 2) ** 2
         weight = np.where(pattern.labels, curvature, self.rho).astype(np.float64)
-        _, second = pattern.row_posteriors(
+        _, second, _ = pattern.row_posteriors(
             weight,
             np.zeros_like(weight),
             self.V.astype(np.float64, copy=False),

@@ -122,8 +122,8 @@ class Pattern:
         precision: FloatArray,
         *,
         offsets: bool = True,
-    ) -> tuple[FloatArray, FloatArray]:
-        """First and packed second moments of every u_i, given those of every v_j.
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """First and packed second moments of every u_i, given those of every v_j, and log |precision|.
 
         Parameters
         ----------
@@ -140,8 +140,7 @@ class Pattern:
             H, g = _sums(*place, weight, linear, mean, second)
         else:
             H, g = self._whole(weight) @ second, self._whole(linear) @ mean
-        gaussians(H, g, precision, int(offsets))
-        return g, H
+        return g, H, _gaussians(H, g, precision, int(offsets))
 
     def column_posteriors(
         self,
@@ -150,15 +149,14 @@ class Pattern:
         mean: FloatArray,
         second: FloatArray,
         precision: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Give the same of every v_j, given the moments of every u_i."""
         if self._flat is None:
             place = self.column_bounds, self.column_start, self.row
             H, g = _sums(*place, weight[self.order], linear[self.order], mean, second)
         else:
             H, g = self._whole(weight).T @ second, self._whole(linear).T @ mean
-        gaussians(H, g, precision, 0)
-        return g, H
+        return g, H, _gaussians(H, g, precision, 0)
 
     def moments(
         self, U: FloatArray, second_u: FloatArray, V: FloatArray, second_v: FloatArray
@@ -177,6 +175,12 @@ class Pattern:
         table = np.zeros(self.shape)
         table.ravel()[self._flat] = values
         return table
+
+
+def _gaussians(H: FloatArray, g: FloatArray, precision: FloatArray, fixed: int) -> FloatArray:
+    log_det = np.empty(len(g))
+    gaussians(H, g, precision, fixed, log_det)
+    return log_det
 
 
 def _sums(

@@ -1,0 +1,1 @@
+"""Held-out cells, judging and combining."""

@@ -1,0 +1,276 @@
+"""Observed cells that are held out to judge by, chosen by what the table holds and not by where.
+
+A cell's key is a hash of its row's and its column's content: of ranks within columns, not of positions, names
+or units. Permuting rows or columns, adding rows of which nothing is known or changing units holds out the
+same cells, so that the same table has the same answer however it is written down.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.problem.observations import Observations
+from cocomplete.problem.standardize import FAR, Standardization
+
+HELD_SHARE = 0.15
+"""Share of the observed features that one fold holds out; of labels as much, half of it as whole rows."""
+
+ENOUGH, MOST_FOLDS = 300, 6
+"""Where one fold has fewer cells of a part than this, there are more of them, up to so many."""
+
+MOST_CELLS = 60_000
+"""Observed cells that all folds together may have, so that a large table has few of them."""
+
+CLEARLY, LEAST_COMPANY = 4.0, 0.2
+"""Two columns are missing together if the excess is so many standard errors, and at least this."""
+
+ROUNDS = 3
+"""Times that rows take up their columns' keys and columns their rows'; two tell equal columns in different
+surroundings apart."""
+
+Keys = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Some observed cells held out, with their truth.
+
+    Attributes
+    ----------
+    visible : Observations
+        The table without them.
+    row, column : ndarray of int
+        Where they are; labels are counted after the features.
+    value : ndarray
+        What they hold.
+    part : ndarray of int
+        Position in ``PARTS``.
+    """
+
+    visible: Observations
+    row: NDArray[np.intp]
+    column: NDArray[np.intp]
+    value: FloatArray
+    part: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What errors of a column are measured in.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (n_features,)
+        Observed spread.
+    low, high : ndarray of shape (n_features,)
+        Limits beyond which a value counts as an outlier: no one of them may decide which member is best.
+    """
+
+    scale: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, observed: Observations) -> "Units":
+        """Learn them from a table."""
+        units = Standardization.of(observed.X, center=True, scale=True)
+        # Where more than half of a column is one value, limits are infinite: its spread serves for them.
+        wide = FAR * units.scale
+        low, high = (
+            np.where(np.isinf(side), units.center + sign * wide, side)
+            for side, sign in ((units.low, -1), (units.high, 1))
+        )
+        return cls(units.scale, low, high)
+
+    def standardized(self, column: NDArray[np.intp], value: FloatArray) -> FloatArray:
+        """Bring features to units of their columns' spread, outliers held back."""
+        within = np.clip(value, self.low[column], self.high[column])
+        out: FloatArray = within / self.scale[column]
+        return out
+
+
+def row_keys(observed: Observations, seed: int = 0) -> Keys:
+    """Give every row a key that depends on its content, and on nothing else of the table than ranks."""
+    return _keys(observed, seed)[0]
+
+
+def folds(observed: Observations, yes_no: BoolArray, seed: int = 0) -> list[Fold]:
+    """Hold out cells of every part, as often as it takes for enough of each.
+
+    Parameters
+    ----------
+    observed : Observations
+    yes_no : ndarray of bool, shape (n_features,)
+    seed : int, default=0
+        Other cells for another seed.
+    """
+    rows, columns = _keys(observed, seed)
+    row_chance = _uniform(rows)
+    cell_chance = _uniform(_mix(rows[:, None] + _mix(columns)[None, :]))
+    found = [_fold(observed, yes_no, row_chance, cell_chance, 0)]
+    counts = _counts(found[0])
+    fewest = min((count for count in counts.values() if count), default=ENOUGH)
+    affordable = MOST_CELLS // max(int(observed.X_known.sum() + observed.Y_known.sum()), 1)
+    more = min(-(-ENOUGH // fewest), MOST_FOLDS, max(affordable, 1))
+    found += [_fold(observed, yes_no, row_chance, cell_chance, k) for k in range(1, more)]
+    return [fold for fold in found if fold.value.size]
+
+
+def _fold(
+    observed: Observations, yes_no: BoolArray, row_chance: FloatArray, cell_chance: FloatArray, number: int
+) -> Fold:
+    d = observed.n_features
+    X_held = observed.X_known & _with_companions(
+        observed.X_known,
+        _between(cell_chance[:, :d], _seed_share(observed.X_known), number),
+        cell_chance[:, :d],
+    )
+    # Half of the labels as whole rows, half beside others; a label alone is always a whole row's.
+    alone = observed.n_labels == 1
+    blind = _between(row_chance, HELD_SHARE if alone else HELD_SHARE / 2, number)
+    Y_held = observed.Y_known & blind[:, None]
+    if not alone:
+        Y_held |= observed.Y_known & _between(cell_chance[:, d:], HELD_SHARE / 2, number)
+    _keep_both_values(observed.Y, Y_held)
+    _keep_both_values(observed.X, X_held, yes_no)
+    # A number must keep two values, for a mean and a spread.
+    low, high = (
+        reduce(np.where(X_held | ~observed.X_known, start, observed.X), axis=0, initial=start)
+        for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    X_held &= low < high
+    visible = replace(
+        observed,
+        X=np.where(X_held, np.nan, observed.X),
+        Y=np.where(Y_held, np.nan, observed.Y),
+    )
+    x, y = np.nonzero(X_held), np.nonzero(Y_held)
+    unlabelled = np.asarray(~visible.Y_known.any(axis=1))
+    return Fold(
+        visible,
+        np.concatenate((x[0], y[0])),
+        np.concatenate((x[1], y[1] + d)),
+        np.concatenate((observed.X[X_held], observed.Y[Y_held])),
+        np.concatenate((yes_no[x[1]].astype(np.intp), 2 + unlabelled[y[0]].astype(np.intp))),
+    )
+
+
+def _companions(known: BoolArray) -> FloatArray:
+    """How much likelier each column is missing where another is: what is hidden along with a cell of it.
+
+    A cell that is missing because a whole block is has no neighbour from that block to be predicted by. One
+    that is held out alone would have them all, and would be predicted far better than it will be.
+
+    Returns
+    -------
+    ndarray of shape (n_columns, n_columns)
+        Row: the column of the cell; 0 where the two are missing independently, within the error.
+    """
+    missing = (~known[known.any(axis=1)]).astype(np.float64)
+    n = len(missing)
+    count = missing.sum(axis=0)
+    both = missing.T @ missing
+    given = both / np.maximum(count, 1)[:, None]
+    otherwise = (count - both) / np.maximum(n - count, 1)[:, None]
+    rate = count / max(n, 1)
+    error = np.sqrt(
+        (rate * (1 - rate))[None, :] * (1 / np.maximum(count, 1) + 1 / np.maximum(n - count, 1))[:, None]
+    )
+    excess = given - otherwise
+    # A column that is always, or never, missing is not missing together with anything.
+    varied = (count > 0) & (count < n)
+    found = np.where(
+        (excess > CLEARLY * error) & (excess > LEAST_COMPANY) & varied[:, None] & varied, excess, 0.0
+    )
+    np.fill_diagonal(found, 0.0)
+    return np.clip(found, 0.0, 1.0)
+
+
+def _seed_share(known: BoolArray) -> float:
+    """Share of cells to begin with, so that with their companions about the share to hold out is reached."""
+    return HELD_SHARE / (1 + float(_companions(known).sum(axis=1).mean()))
+
+
+def _with_companions(known: BoolArray, seeds: BoolArray, chance: FloatArray) -> BoolArray:
+    """Hold out, beside some cells, what tends to be missing together with them."""
+    company = _companions(known)
+    if not company.any():
+        return seeds
+    log_kept = np.log(np.maximum(1 - company, 1e-9))
+    hidden = 1 - np.exp((seeds & known).astype(np.float64) @ log_kept)
+    # The fraction that is left of a chance is as good as a new one.
+    return np.asarray(seeds | ((chance * 2.0**20) % 1 < hidden))
+
+
+def _between(chance: FloatArray, share: float, number: int) -> BoolArray:
+    found: BoolArray = (chance >= share * number) & (chance < share * (number + 1))
+    return found
+
+
+def _keep_both_values(Y: FloatArray, held: BoolArray, columns: BoolArray | None = None) -> None:
+    """Give a 0/1 column its last zeros or its last ones back: without, nothing could be learnt of it."""
+    for value in (0, 1):
+        last = ((value == Y) & ~held).sum(axis=0) == 0
+        if columns is not None:
+            last &= columns
+        held &= ~(last & (value == Y))
+
+
+def _counts(fold: Fold) -> dict[Part, int]:
+    """How much each part's cells can tell: of rare ones, or rare zeros, each counts for two."""
+    counts = {}
+    for k, part in enumerate(PARTS):
+        own = fold.value[fold.part == k]
+        ones = int((own == 1).sum())
+        rare = max(2 * min(ones, own.size - ones), 1) if own.size else 0
+        counts[part] = own.size if part == "numbers" else rare
+    return counts
+
+
+def _keys(observed: Observations, seed: int) -> tuple[Keys, Keys]:
+    """Keys of rows and of columns, features before labels."""
+    table = np.hstack((observed.X, observed.Y))
+    known = np.hstack((observed.X_known, observed.Y_known))
+    codes = np.zeros(table.shape, np.uint64)
+    for j in range(table.shape[1]):
+        ranks = np.unique(table[known[:, j], j], return_inverse=True)[1]
+        codes[known[:, j], j] = _mix(ranks.astype(np.uint64))
+    kind = (np.arange(table.shape[1]) >= observed.n_features).astype(np.uint64)
+    columns = _mix(kind + np.uint64((2 * seed + 1) % 2**63))
+    rows = np.zeros(len(table), np.uint64)
+    for _ in range(ROUNDS):
+        # Sums do not depend on the order of what is added up.
+        rows = np.where(known, _mix(codes + columns), np.uint64(0)).sum(axis=1, dtype=np.uint64)
+        columns = np.where(known, _mix(codes + _mix(rows)[:, None]), np.uint64(0)).sum(
+            axis=0, dtype=np.uint64
+        ) + _mix(kind)
+    # Equal rows are interchangeable, but must not all be held out together: they are counted.
+    return _mix(rows + _occurrences(rows)), _mix(columns + np.uint64(2))
+
+
+def _occurrences(keys: Keys) -> Keys:
+    """How many equal keys stand before each, plus one."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(keys) else np.empty(0, bool)
+    places = np.arange(len(keys))
+    found = np.empty(len(keys), np.uint64)
+    found[order] = (places - np.maximum.accumulate(np.where(first, places, 0)) + 1).astype(np.uint64)
+    return found
+
+
+def _mix(keys: Keys) -> Keys:
+    """Scramble the bits (the finaliser of SplitMix64; Steele, Lea and Flood, 2014)."""
+    keys = keys + np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def _uniform(keys: Keys) -> FloatArray:
+    """Turn keys into numbers that are as good as uniform on [0, 1)."""
+    uniform: FloatArray = (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return uniform

@@ -1,0 +1,185 @@
+"""What candidates predict of the held-out cells, in the state in which they would answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from cocomplete.arrays import FloatArray
+from cocomplete.choosing.held_out import Fold, Units
+from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.members.prediction import Prediction
+
+SMALLEST_FACTOR = 0.25
+"""Standard deviations are not made smaller than this share of what the members give."""
+
+FACTOR_TRUST, COLUMN_TRUST = 50, 20
+"""Held-out numbers that the members' own standard deviations count for, against the held-out quantile; and
+that all columns together count for, against a column's own."""
+
+PART_NAMES: dict[Part, str] = {
+    "numbers": "features",
+    "yes-no": "yes_no_features",
+    "labels": "labels",
+    "unlabelled": "unlabelled",
+}
+"""What the parts are called in ``validation_``."""
+
+
+class HeldOutLabels(NamedTuple):
+    """Column, truth and predicted log-odds of every held-out label."""
+
+    column: NDArray[np.intp]
+    truth: FloatArray
+    score: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """All held-out cells, one fold after the other.
+
+    Attributes
+    ----------
+    column, part : ndarray of int
+    value : ndarray
+        Truth, in the user's units.
+    units : Units
+    """
+
+    column: NDArray[np.intp]
+    part: NDArray[np.intp]
+    value: FloatArray
+    units: Units
+
+    @classmethod
+    def of(cls, folds: list[Fold], units: Units) -> "HeldOut":
+        """Put the folds' cells together."""
+        column, part, value = (
+            np.concatenate([getattr(fold, name) for fold in folds] or [np.empty(0, np.intp)])
+            for name in ("column", "part", "value")
+        )
+        return cls(column, part, value.astype(np.float64), units)
+
+    def where(self, part: Part) -> NDArray[np.intp]:
+        """Positions of a part's cells."""
+        return np.flatnonzero(self.part == PARTS.index(part))
+
+    def errors(self, part: Part, predictions: FloatArray) -> FloatArray:
+        """Error of every cell of a part: squared, in units of spread; or log-loss.
+
+        Parameters
+        ----------
+        part : str
+        predictions : ndarray of shape (…, number of the part's cells)
+        """
+        where = self.where(part)
+        if part == "numbers":
+            column = self.column[where]
+            errors = (
+                self.units.standardized(column, predictions)
+                - self.units.standardized(column, self.value[where])
+            ) ** 2
+        else:
+            with np.errstate(invalid="ignore"):
+                errors = np.logaddexp(0, predictions) - self.value[where] * predictions
+        return np.asarray(errors)
+
+
+class Contest:
+    """What candidates, fitted to every fold's visible cells, predict of the held-out ones.
+
+    Parameters
+    ----------
+    held : HeldOut
+    sizes : sequence of int
+        Held-out cells of every fold.
+
+    Attributes
+    ----------
+    means, stds : dict
+        By candidate, one number per held-out cell; NaN where it does not answer.
+    """
+
+    def __init__(self, held: HeldOut, sizes: Sequence[int]) -> None:
+        self.held = held
+        self.bounds = np.concatenate(([0], np.cumsum(sizes))).astype(int)
+        self.means: dict[Any, FloatArray] = {}
+        self.stds: dict[Any, FloatArray] = {}
+
+    def candidates(self) -> list[Any]:
+        """All that were judged."""
+        return list(self.means)
+
+    def add(self, candidate: Any, number: int, fold: Fold, prediction: Prediction) -> None:
+        """Keep a candidate's prediction of a fold's rows, in its held-out cells."""
+        self.add_means(candidate, number, prediction.mean[fold.row, fold.column])
+        features = fold.column < prediction.std.shape[1]
+        std = self.stds[candidate][self._slice(number)]
+        std[features] = prediction.std[fold.row[features], fold.column[features]]
+
+    def add_means(self, candidate: Any, number: int, means: FloatArray) -> None:
+        """Keep what a candidate predicts of a fold's held-out cells."""
+        own = self.means.setdefault(candidate, np.full(self.bounds[-1], np.nan))
+        own[self._slice(number)] = means
+        self.stds.setdefault(candidate, np.full(self.bounds[-1], np.nan))
+
+    def total(self, candidate: Any, part: Part) -> float:
+        """Give the summed error of a candidate on a part."""
+        where = self.held.where(part)
+        total = float(self.held.errors(part, self.means[candidate][where]).sum())
+        # A candidate that does not answer cannot be the best.
+        return np.inf if np.isnan(total) else total
+
+    def loss(self, candidate: Any, part: Part) -> float:
+        """Mean error of a candidate on a part."""
+        return self.total(candidate, part) / max(self.held.where(part).size, 1)
+
+    def _slice(self, number: int) -> slice:
+        return slice(self.bounds[number], self.bounds[number + 1])
+
+
+def error_summary(held: HeldOut, part: Part, mean: FloatArray, trivial: FloatArray) -> dict[str, float]:
+    """Say in the user's terms how wrong held-out cells of a part were, beside the trivial answer.
+
+    Numbers: root mean square, in units of each column's spread. 0/1 columns: log-loss, and the share that is
+    wrong if the likelier value is taken.
+    """
+    truth = held.value[held.where(part)]
+    found: dict[str, float] = {"cells": truth.size}
+    for prefix, predictions in (("", mean), ("trivial_", trivial)):
+        error = float(held.errors(part, predictions).mean())
+        if part == "numbers":
+            found[f"{prefix}rmse"] = float(np.sqrt(error))
+        else:
+            found[f"{prefix}log_loss"] = error
+            found[f"{prefix}wrong"] = float(((predictions > 0) != (truth == 1)).mean())
+    return found
+
+
+def calibrated(ratios: FloatArray, column: NDArray[np.intp], n_columns: int) -> FloatArray:
+    """Give each column's factor of standard deviations for 90 % intervals to hold 90 % of held-out numbers.
+
+    Parameters
+    ----------
+    ratios : ndarray
+        Errors of held-out numbers in units of their standard deviations.
+    column : ndarray of int
+        Where they are. With few in a column its factor is near that of all, with few in all near 1.
+    n_columns : int
+    """
+    whole = _shrunken_factor(ratios, 1.0, FACTOR_TRUST)
+    factors = np.full(n_columns, whole)
+    for j in np.unique(column):
+        factors[j] = _shrunken_factor(ratios[column == j], whole, COLUMN_TRUST)
+    return factors
+
+
+def _shrunken_factor(ratios: FloatArray, towards: float, trust: int) -> float:
+    if not ratios.size:
+        return towards
+    factor = max(float(np.quantile(ratios, 0.9) / ndtri(0.95)), SMALLEST_FACTOR)
+    share = ratios.size / (ratios.size + trust)
+    return float(factor**share * towards ** (1 - share))

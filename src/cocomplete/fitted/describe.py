@@ -1,0 +1,99 @@
+"""Fitted attributes: what the low-rank matrix behind an answer looks like, in the user's columns."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from cocomplete.arrays import FloatArray
+from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
+from cocomplete.members.average import Average
+from cocomplete.members.minimiser import Minimiser
+from cocomplete.problem.cells import Cells
+from cocomplete.problem.encoding import Encoding
+from cocomplete.problem.informative import Informative
+from cocomplete.problem.observations import Observations
+from cocomplete.spectral import LowRank
+
+
+class Description(NamedTuple):
+    """A low-rank matrix M and its offsets, in the user's columns.
+
+    Attributes
+    ----------
+    singular_values : ndarray of shape (rank,)
+    components : ndarray of shape (rank, n_features + n_labels)
+        Right singular vectors, on the scale of the fit; 0 for columns that took no part.
+    offsets : ndarray of shape (n_features + n_labels,)
+        What every row starts from: numbers in the user's units, yes/no features as probabilities, labels as
+        log-odds.
+    n_iter : int
+    """
+
+    singular_values: FloatArray
+    components: FloatArray
+    offsets: FloatArray
+    n_iter: int
+
+
+def low_rank_member(ensemble: Ensemble) -> Average | Minimiser | None:
+    """Give the member with factors that has the largest weight, in labels if there are any."""
+    shares = sum((ensemble.weights[part] for part in LABEL_PARTS), 1e-3 * ensemble.weights[FEATURE_PARTS[0]])
+    for k in np.argsort(-np.asarray(shares), kind="stable"):
+        member = ensemble.members[k]
+        if isinstance(member, Average | Minimiser) and np.asarray(shares)[k] > 0:
+            return member
+    return None
+
+
+def describe(
+    member: Average | Minimiser | None, observed: Observations, informative: Informative
+) -> Description:
+    """Describe a member by the matrix it has for a table.
+
+    Parameters
+    ----------
+    member : Average, Minimiser or None
+        None for the trivial answer, which has no factors.
+    observed : Observations
+        The table of the fit, its informative columns alone.
+    informative : Informative
+    """
+    columns = informative.columns
+    offsets = informative.constant.copy()
+    if member is None:
+        return Description(np.empty(0), np.empty((0, len(columns))), offsets, 0)
+    encoding = member.encoding
+    if isinstance(member, Average):
+        rows, posterior = member.posterior.rows(Cells.of(encoding.apply(observed))), member.posterior
+        M = _factored(rows.U[:, 1:], posterior.V[:, 1:])
+        inner: FloatArray = posterior.base + posterior.V[:, 0]
+        n_iter = posterior.n_iter
+    else:
+        M, inner, n_iter = member.solution.M, member.solution.offsets, member.certified.n_iter
+    components = np.zeros((M.rank, len(columns)), M.Vt.dtype)
+    components[:, columns] = M.Vt[:, encoding.order]
+    offsets[columns] = _in_units(encoding, inner[encoding.order])
+    return Description(M.s, components, offsets, n_iter)
+
+
+def _factored(U: FloatArray, V: FloatArray) -> LowRank:
+    """Singular value decomposition of U Vᵀ."""
+    Q, R = np.linalg.qr(U)
+    P, S = np.linalg.qr(V)
+    left, s, right = np.linalg.svd(R @ S.T)
+    kept = s > 1e-12 * s.max(initial=0)
+    return LowRank(Q @ left[:, kept], s[kept], (P @ right.T)[:, kept].T)
+
+
+def _in_units(encoding: Encoding, offsets: FloatArray) -> FloatArray:
+    """Offsets of features in the user's units; of labels as they are."""
+    offsets = offsets.astype(np.float64)
+    for j in range(len(encoding.yes_no)):
+        at = offsets[j : j + 1]
+        if encoding.yes_no[j]:
+            offsets[j] = expit(at)[0]
+        else:
+            offsets[j] = encoding.scale.undo(int(encoding.order[j]), at, np.zeros(1))[0][0]
+    return offsets

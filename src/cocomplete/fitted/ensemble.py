@@ -1,0 +1,135 @@
+"""Members that answer together, each with its weight."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.members.average import Average
+from cocomplete.members.kernel import CompletedRows, KernelRegression
+from cocomplete.members.number_kernel import NumberKernel
+from cocomplete.members.prediction import Member, Prediction
+from cocomplete.members.trivial import Trivial
+from cocomplete.problem.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Weighted members; one of weight 1 is an ensemble too.
+
+    Attributes
+    ----------
+    members : tuple of Member
+    weights : dict
+        By part, one number per member; not negative, their sum is 1. Numbers are averaged in the user's
+        units, 0/1 columns in log-odds.
+    yes_no : ndarray of bool, shape (n_features,)
+    base : ndarray of shape (n_features + n_labels,) or None
+        Log-odds of 0/1 columns' observed rates, which combined log-odds are stretched from.
+    stretch : dict
+        By part of 0/1 columns, the factor that calibrated their combined log-odds on held-out cells.
+    std_factor : ndarray of shape (n_features,) or float
+        What standard deviations are multiplied by, so that 90 % intervals hold 90 % of held-out numbers.
+    """
+
+    members: tuple[Member, ...]
+    weights: dict[Part, FloatArray]
+    yes_no: BoolArray
+    std_factor: FloatArray | float = 1.0
+    base: FloatArray | None = None
+    stretch: dict[Part, float] = field(default_factory=dict)
+
+    def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
+        """Predict every cell of some rows.
+
+        Parameters
+        ----------
+        observed : Observations
+        training : bool, default=False
+            Whether these are the rows of the fit.
+        std : bool, default=True
+            Whether standard deviations are needed; they are 0 without.
+        """
+        predictions = self._predictions(observed, training=training, std=std)
+        weights = self._weights(observed)
+        d = observed.n_features
+        numbers = self.weights["numbers"]
+        mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
+        for k, one in predictions.items():
+            mean += np.where(weights[k] > 0, weights[k] * one.mean, 0)
+        mean = self._stretched(mean, observed)
+        if not std:
+            return Prediction(mean, np.zeros((len(mean), d)))
+        pieces = [(numbers[k], one.mean[:, :d], one.std) for k, one in predictions.items() if numbers[k] > 0]
+        spread = mixture_std(*zip(*pieces, strict=True)) if pieces else np.zeros((len(mean), d))
+        return Prediction(mean, np.where(self.yes_no, 0, self.std_factor * spread))
+
+    def _stretched(self, mean: FloatArray, observed: Observations) -> FloatArray:
+        """Calibrate the combined log-odds of 0/1 columns."""
+        if self.base is None:
+            return mean
+        d = observed.n_features
+        seen = np.asarray(observed.Y_known.any(axis=1))
+        factor = np.ones(mean.shape)
+        factor[:, :d] = np.where(self.yes_no, self.stretch["yes-no"], 1.0)
+        factor[:, d:] = np.where(seen, self.stretch["labels"], self.stretch["unlabelled"])[:, None]
+        return np.where(factor == 1, mean, self.base + factor * (mean - self.base))
+
+    def _predictions(self, observed: Observations, *, training: bool, std: bool) -> dict[int, Prediction]:
+        """Predictions of all members that have a weight somewhere."""
+        found: dict[int, Prediction] = {}
+        rows: CompletedRows | None = None
+        # A minimiser's standard deviation costs a Newton system per row; the averages' serve for it.
+        alone = len(self.members) == 1 or not any(
+            isinstance(one, Average | Trivial) and weight > 0
+            for one, weight in zip(self.members, self.weights["numbers"], strict=True)
+        )
+        for k, member in enumerate(self.members):
+            if not any(weights[k] > 0 for weights in self.weights.values()):
+                continue
+            if isinstance(member, KernelRegression | NumberKernel):
+                # Kernels compare the same completed rows.
+                rows = CompletedRows.of(member.average, observed) if rows is None else rows
+                found[k] = member.of(rows)
+            else:
+                found[k] = member.predict(observed, training=training, std=std and alone)
+        return found
+
+    def _weights(self, observed: Observations) -> FloatArray:
+        """Weight of every member in every cell, shape (n_members, n_samples or 1, n_features + n_labels)."""
+        d = observed.n_features
+        seen = np.asarray(observed.Y_known.any(axis=1))
+        found = np.empty((len(self.members), observed.n_samples, d + observed.n_labels))
+        found[:, :, :d] = np.where(
+            self.yes_no, self.weights["yes-no"][:, None, None], self.weights["numbers"][:, None, None]
+        )
+        found[:, :, d:] = np.where(
+            seen[:, None], self.weights["labels"][:, None, None], self.weights["unlabelled"][:, None, None]
+        )
+        return found
+
+    @classmethod
+    def alone(cls, member: Member, yes_no: BoolArray) -> "Ensemble":
+        """Let one member answer for everything."""
+        return cls((member,), {part: np.ones(1) for part in PARTS}, yes_no)
+
+
+def mixture_std(
+    weights: Sequence[float], means: Sequence[FloatArray], stds: Sequence[FloatArray]
+) -> FloatArray:
+    """Give the standard deviation of a mixture; a member without one (NaN) has that of the others together.
+
+    Parameters
+    ----------
+    weights : sequence of float
+    means, stds : sequence of ndarray, all of one shape
+    """
+    share, M, S = np.asarray(weights), np.stack(means), np.stack(stds)
+    share = share.reshape(-1, *(1,) * (M.ndim - 1)) / share.sum()
+    known = ~np.isnan(S)
+    within = np.where(known, share * S**2, 0).sum(axis=0)
+    within /= np.maximum(np.where(known, share, 0).sum(axis=0), 1e-300)
+    between = (share * (M - (share * M).sum(axis=0)) ** 2).sum(axis=0)
+    return np.asarray(np.sqrt(within + between))

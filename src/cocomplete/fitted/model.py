@@ -1,0 +1,177 @@
+"""The fitted model: an ensemble and the user's table around it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.fitted.draws import JointDraws, ScoreMargins
+from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.positive_labels import PositiveLabels
+from cocomplete.frozen import FieldsAlone
+from cocomplete.members.average import Average
+from cocomplete.members.minimiser import Minimiser
+from cocomplete.members.prediction import Prediction
+from cocomplete.problem.informative import Informative
+from cocomplete.problem.observations import Observations
+
+
+class Answer(NamedTuple):
+    """What the model has for every cell of some rows, in the user's columns.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers in the user's units; probabilities of yes/no features.
+    X_std : ndarray of shape (n_samples, n_features)
+    Z : ndarray of shape (n_samples, n_labels)
+        Log-odds of labels.
+    """
+
+    X: FloatArray
+    X_std: FloatArray
+    Z: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Model(FieldsAlone):
+    """What a fit leaves behind to complete the same rows, or others, with.
+
+    Attributes
+    ----------
+    observed : Observations
+        The table of the fit, in the user's units.
+    yes_no : ndarray of bool, shape (n_features,)
+        Which features are yes/no.
+    informative : Informative
+        Which columns the ensemble knows.
+    ensemble : Ensemble
+        What answers.
+    joint : Average or Minimiser or None
+        What is drawn from; None if the ensemble knows nothing but the trivial answer.
+    transductive : bool
+        Whether rows of the fit have the minimiser's own values, which is what the paper scores.
+    margins : ScoreMargins or None
+        Margins of drawn numbers that are sharper on the scale of normal scores.
+    clip : bool
+        Whether filled features stay inside the observed range.
+    positive : PositiveLabels or None
+        What answers for labels where only ones are ever recorded; unknown ones were fitted as zeros.
+    """
+
+    observed: Observations
+    yes_no: BoolArray
+    informative: Informative
+    ensemble: Ensemble
+    joint: Average | Minimiser | None = None
+    transductive: bool = False
+    margins: ScoreMargins | None = None
+    clip: bool = True
+    positive: PositiveLabels | None = None
+
+    def answer(self, observed: Observations, *, std: bool = True) -> Answer:
+        """Give the model's own value in every cell, observed ones not put back, and on request its spread.
+
+        Where only ones are recorded, rows in which none is are taken for new ones, of which it is not known
+        what would be recorded, unless they are among the rows of the fit.
+        """
+        narrow = self._narrow(observed)
+        training = self.transductive and self._knows(observed)
+        prediction = self._widened(self.ensemble.predict(narrow, training=training, std=std))
+        d = observed.n_features
+        X, spread = prediction.mean[:, :d].copy(), prediction.std.copy()
+        probability = expit(X[:, self.yes_no])
+        varied = self.informative.features[self.yes_no]
+        X[:, self.yes_no] = np.where(varied, probability, X[:, self.yes_no])
+        spread[:, self.yes_no] = np.where(varied, np.sqrt(probability * (1 - probability)), 0)
+        Z = prediction.mean[:, d:]
+        if self.positive is not None:
+            Z = Z.copy()
+            Z[:, self.informative.labels] = self._positive_log_odds(observed)
+        return Answer(X, spread, Z)
+
+    def _positive_log_odds(self, observed: Observations) -> FloatArray:
+        """Log-odds of informative labels where only ones are recorded."""
+        assert self.positive is not None
+        narrow = self.informative.narrow(observed)
+        open_to_recording = self._knows(observed) or observed.Y_known.any(axis=1)
+        return np.where(
+            np.reshape(open_to_recording, (-1, 1)),
+            self.positive.log_odds(narrow, unrecorded=True),
+            self.positive.log_odds(narrow, unrecorded=False),
+        )
+
+    def inside(self, X: FloatArray) -> FloatArray:
+        """Make filled features fit to give out: yes/no as 0 or 1, others in the observed range."""
+        X = np.where(self.yes_no, (X > 0.5).astype(X.dtype), X)
+        return np.clip(X, *self._range) if self.clip else X
+
+    def draws(
+        self, observed: Observations, rng: np.random.Generator, n: int
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Draw features and 0/1 labels of some rows, jointly, several times."""
+        narrow = self._narrow(observed)
+        prediction = self.ensemble.predict(narrow)
+        d = narrow.n_features
+        if self.positive is not None:
+            mean = prediction.mean.copy()
+            mean[:, d:] = self._positive_log_odds(observed)
+            prediction = prediction._replace(mean=mean)
+        joint = None if self.joint is None else JointDraws(self.joint, self.margins, narrow, prediction)
+        for _ in range(n):
+            X, Y = _independent(prediction, self._narrow_yes_no, rng) if joint is None else joint.draw(rng)
+            whole, _ = self.informative.widen(np.hstack((X, Y.astype(X.dtype))), prediction.std)
+            labels = whole[:, observed.n_features :]
+            # Labels that do not vary in the table have probabilities in ``whole``, all others draws.
+            constant = ~self.informative.labels
+            chance = rng.random((len(labels), int(constant.sum())))
+            labels[:, constant] = chance < expit(labels[:, constant])
+            yield self.inside(whole[:, : observed.n_features]), labels
+
+    @cached_property
+    def _narrow_yes_no(self) -> BoolArray:
+        return self.yes_no[self.informative.features]
+
+    def _narrow(self, observed: Observations) -> Observations:
+        return self.informative.narrow(self.fitted_as(observed))
+
+    def _widened(self, prediction: Prediction) -> Prediction:
+        return Prediction(*self.informative.widen(*prediction))
+
+    def fitted_as(self, observed: Observations) -> Observations:
+        """Turn unknown labels into what the fit took them for; a row without labels is left alone."""
+        if self.positive is None:
+            return observed
+        seen = observed.Y_known.any(axis=1, keepdims=True)
+        return Observations(observed.X, np.where(seen & ~observed.Y_known, 0, observed.Y))
+
+    def _knows(self, observed: Observations) -> bool:
+        """Whether these are the rows of the fit."""
+        return observed is self.observed or all(
+            one.shape == other.shape and np.array_equal(one, other, equal_nan=True)
+            for one, other in ((observed.X, self.observed.X), (observed.Y, self.observed.Y))
+        )
+
+    @cached_property
+    def _range(self) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest observed value of each feature; without limit where there is none."""
+        X, known = self.observed.X, self.observed.X_known
+        low = np.where(known, X, np.inf).min(axis=0)
+        high = np.where(known, X, -np.inf).max(axis=0)
+        empty = ~known.any(axis=0)
+        return np.where(empty, -np.inf, low), np.where(empty, np.inf, high)
+
+
+def _independent(
+    prediction: Prediction, yes_no: BoolArray, rng: np.random.Generator
+) -> tuple[FloatArray, BoolArray]:
+    """Draw every cell by itself, where no model has the cells of a row depend on each other."""
+    d = len(yes_no)
+    t, std = prediction.mean, prediction.std
+    X = t[:, :d] + std * rng.standard_normal(std.shape)
+    binary = t + rng.logistic(size=t.shape) > 0
+    return np.where(yes_no, binary[:, :d], X), binary[:, d:]

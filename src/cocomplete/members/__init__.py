@@ -1,0 +1,1 @@
+"""WHAT CAN ANSWER: ensemble members, one a file."""
