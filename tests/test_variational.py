@@ -14,16 +14,15 @@ from scipy.stats import gamma, multivariate_normal
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers import variational
+from cocomplete.solvers.basis import whitening
+from cocomplete.solvers.likelihood import NOISE_PRIOR, CellLikelihood
 from cocomplete.solvers.moments import Moments, Pattern, pack, unpack
 from cocomplete.solvers.variational import (
-    NOISE_PRIOR,
     OFFSET_PRECISION,
     PRECISION_PRIOR,
     WARM_UP,
     FactorPosterior,
     _Ascent,
-    _Likelihood,
-    _whitening,
     fit_variational,
 )
 
@@ -335,7 +334,7 @@ def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed):
     rng = np.random.default_rng(seed)
     Y = (rng.random((4, 3)) < 0.5).astype(float)
     base = rng.normal(size=3)
-    sites = _Likelihood(Pattern.of(Cells.of(Observations(np.empty((4, 0)), Y))), base)
+    sites = CellLikelihood(Pattern.of(Cells.of(Observations(np.empty((4, 0)), Y))), base)
     t, variance = 2 * rng.normal(size=12), rng.uniform(0.05, 4, 12)
     curvature, pull = sites._site(t, variance)
     y, o = Y.ravel(), np.tile(base, 4)
@@ -429,7 +428,7 @@ def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed):
     _, state = random_state(rng, ascent, k)
     white = ascent._whitened(state)
     np.testing.assert_allclose(white.spread_u / 9, np.eye(k + 1), atol=1e-7)
-    np.testing.assert_allclose(_whitening(np.eye(k + 1)), np.eye(k + 1), atol=1e-12)
+    np.testing.assert_allclose(whitening(np.eye(k + 1)), np.eye(k + 1), atol=1e-12)
 
 
 @given(st.integers(0, 10_000))

@@ -18,18 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln
+from scipy.special import gammaln
 
 from cocomplete.arrays import FloatArray
 from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.cells import Cells
+from cocomplete.solvers.basis import congruent, first_factors, rotation, whitening
+from cocomplete.solvers.likelihood import NOISE_PRIOR, CellLikelihood
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, diagonals, pack, unpack, weights
 from cocomplete.solvers.solution import Progress
-from cocomplete.spectral import SparseSpectrum
-
-MOST_FACTORS, FEW_FACTORS = 32, 8
-"""Factors that a fit starts with, at most: half the number of rows or columns if that is less, but for few
-columns as many as they can have."""
 
 WARM_UP = 10
 """Sweeps before precisions are learnt: learnt sooner, they prune factors that are still growing."""
@@ -41,16 +38,8 @@ PRECISION_PRIOR = (1.0, 0.03)
 """Shape, less one, and rate of the Gamma prior of a factor's precision. Without it mean-field fits prune too
 much."""
 
-NOISE_PRIOR = (0.1, 2.0)
-"""A feature's noise variance before anything is seen, and how many cells that belief is worth."""
-
 OFFSET_PRECISION = (0.01, 1.0)
 """Prior precision of an offset's distance from the observed mean of a feature, log-odds of a label."""
-
-START_LENGTH, OWN_START_LENGTH, OWN_FACTORS = 0.3, 1.0, 8
-"""The zero-filled table's factors, brought to scale, are noise for the most part: start shorter. Those of the
-0/1 columns alone are found sooner if they are there before the others take their place; there are at most so
-many."""
 
 SWEEPS, BOUND_TOL = 100, 1e-5
 """Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends."""
@@ -67,10 +56,6 @@ they end."""
 PACE, SLOWEST = 0.7, 0.05
 """Share of the way that a label's site moves per sweep, and the share at which a sweep that still lowers the
 bound ends the fit. It is halved where the bound would fall."""
-
-NODES, SHARES = np.polynomial.hermite_e.hermegauss(15)
-SHARES = SHARES / SHARES.sum()
-"""Quadrature of the labels' expected log-likelihood."""
 
 
 class Rows(NamedTuple):
@@ -137,7 +122,7 @@ class FactorPosterior(FieldsAlone):
     def rows(self, cells: Cells) -> Rows:
         """Give the moments of u_i for rows with these cells, by the row step alone."""
         pattern = Pattern.of(cells)
-        likelihood = _Likelihood(pattern, self.base)
+        likelihood = CellLikelihood(pattern, self.base)
         precision = np.ones((cells.shape[0], self.V.shape[1]))
         for _ in range(ROW_SWEEPS if likelihood.has_labels else 1):
             U, second, _ = pattern.row_posteriors(
@@ -236,11 +221,11 @@ class _Ascent:
 
     def __init__(self, cells: Cells, base: FloatArray) -> None:
         self.pattern = Pattern.of(cells)
-        self.likelihood = _Likelihood(self.pattern, base)
+        self.likelihood = CellLikelihood(self.pattern, base)
         self.n, self.m = cells.shape
         self.is_label = np.arange(self.m) >= cells.n_features
         self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
-        V = _first_factors(cells, base)
+        V = first_factors(cells, base)
         precision = np.repeat(np.array(START_PRECISION)[:, None], V.shape[1] - 1, axis=1)
         self.state = _State(
             np.empty((0, 0)),
@@ -361,7 +346,7 @@ class _Ascent:
 
     def _whitened(self, state: _State) -> _State:
         """Stretch V so that the rows' factors are uncorrelated with unit variance, as their prior has it."""
-        return self._stretched(state, _whitening(state.spread_u / self.n))
+        return self._stretched(state, whitening(state.spread_u / self.n))
 
     def _in_better_basis(self, state: _State) -> _State:
         """Learn precisions, in the basis of those tried that has the highest bound.
@@ -372,8 +357,8 @@ class _Ascent:
         groups = self._spread_v(state)
         plain = state._replace(precision=self._learnt(groups))
         least = self._divergence(plain)
-        whitening = _whitening(state.spread_u / self.n)
-        for stretch in (whitening @ _rotation(whitening, groups, self.groups), whitening):
+        white = whitening(state.spread_u / self.n)
+        for stretch in (white @ rotation(white, groups, self.groups), white):
             turned = self._stretched(state, stretch)
             turned = turned._replace(precision=self._learnt(self._spread_v(turned)))
             if self._divergence(turned) < least:
@@ -389,7 +374,7 @@ class _Ascent:
             spread_u=inverse @ state.spread_u @ inverse.T,
             log_det_u=state.log_det_u + 2 * self.n * log_det,
             V=state.V @ B,
-            second_v=_congruent(state.second_v, B.T, width),
+            second_v=congruent(state.second_v, B.T, width),
             log_det_v=state.log_det_v - 2 * self.m * log_det,
         )
 
@@ -418,138 +403,6 @@ class _Ascent:
             second_v=pack(second),
             precision=state.precision[:, left[1:] - 1],
         )
-
-
-class _Likelihood:
-    """Every observed cell as a quadratic in its t, and the expected log-likelihood of all of them.
-
-    A number is quadratic as it is. A label's site, its weight and pull, follows the expected curvature and
-    slope of its log-likelihood under the posterior of t: a natural-gradient step (Khan and Lin, 2017).
-    """
-
-    def __init__(self, pattern: Pattern, base: FloatArray) -> None:
-        labels = pattern.labels
-        self.numbers, self.labels = np.flatnonzero(~labels), np.flatnonzero(labels)
-        self.column = pattern.column[self.numbers]
-        self.value = pattern.value[self.numbers] - base[self.column]
-        self.base = base[pattern.column[self.labels]].astype(np.float64)
-        self.truth = pattern.value[self.labels]
-        self.count = np.bincount(self.column, minlength=pattern.n_features).astype(np.float64)
-        self.t: FloatArray = np.zeros(labels.size)
-        self.log_likelihood = 0.0
-        self.squares: FloatArray = np.zeros(pattern.n_features)
-        self.site_weight, self.site_pull = self._site(np.zeros(self.labels.size), np.ones(self.labels.size))
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether some cells' quadratics depend on the means."""
-        return bool(self.labels.size)
-
-    def coefficients(self, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Weight and pull of every cell: it enters the bound as −½ weight t² + pull t."""
-        weight, pull = np.empty(self.t.size), np.empty(self.t.size)
-        weight[self.numbers] = (1 / noise)[self.column]
-        pull[self.numbers] = weight[self.numbers] * self.value
-        weight[self.labels], pull[self.labels] = self.site_weight, self.site_pull
-        return weight, pull
-
-    def update(self, t: FloatArray, variance: FloatArray, pace: float) -> float:
-        """Take over the cells' new moments and move the sites; give the largest change of a mean."""
-        change = float(np.abs(t - self.t).max(initial=0.0))
-        self.t = t
-        residual = self.value - t[self.numbers]
-        squares = residual**2 + variance[self.numbers]
-        self.squares = np.bincount(self.column, squares, self.count.size).astype(np.float64)
-        weight, pull = self._site(t[self.labels], variance[self.labels])
-        self.site_weight = self.site_weight + pace * (weight - self.site_weight)
-        self.site_pull = self.site_pull + pace * (pull - self.site_pull)
-        return change
-
-    def _site(self, t: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Give expected curvature and pull of every label cell; keep its expected log-likelihood."""
-        mean, spread = self.base + t, np.sqrt(variance)
-        softplus = 0.0
-        probability, curvature = np.zeros(t.size), np.zeros(t.size)
-        for node, share in zip(NODES, SHARES, strict=True):
-            z = mean + node * spread
-            p = expit(z)
-            softplus += share * float(np.logaddexp(0, z).sum())
-            probability += share * p
-            curvature += share * p * (1 - p)
-        self.log_likelihood = float(self.truth @ mean) - softplus
-        return curvature, curvature * t + self.truth - probability
-
-    def noise(self) -> FloatArray:
-        """Each feature's expected squared residual, with a little prior: where the bound is highest."""
-        guess, worth = NOISE_PRIOR
-        noise: FloatArray = (self.squares + guess * worth) / (self.count + worth)
-        return noise
-
-    def expected(self, noise: FloatArray) -> float:
-        """Give the expected log-likelihood of all cells at the moments last taken over."""
-        numbers = -0.5 * (self.count * np.log(2 * np.pi * noise) + self.squares / noise).sum()
-        return float(numbers) + self.log_likelihood
-
-
-def _first_factors(cells: Cells, base: FloatArray) -> FloatArray:
-    """Leading right singular vectors of the zero-filled table, to the scale of unit rows."""
-    n, m = cells.shape
-    share = max((cells.x_value.size + cells.y_value.size) / max(n * m, 1), 1e-6)
-    # Four is the slope of a score against its probability at one half.
-    scores = 4 * (cells.y_value - expit(base[cells.y_column].astype(np.float64)))
-    values = cells.x_value - base[cells.x_column]
-    left, right = cells.matrices(values.astype(np.float64), scores)
-    rank = min(MOST_FACTORS, -(-n // 2), max(-(-m // 2), min(m - 1, FEW_FACTORS)))
-    d = cells.n_features
-    # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.
-    own = min(OWN_FACTORS, m - d - 1, rank // 2) if d else 0
-    scale = 1 / (share * np.sqrt(max(n, 1)))
-    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, rank - max(own, 0))
-    V = np.zeros((m, 1 + len(s) + max(own, 0)))
-    V[:, 1 : 1 + len(s)] = START_LENGTH * scale * vectors * s
-    if own > 0:
-        s, vectors = SparseSpectrum(left[:, :0], right, floor=0.0).above(0.0, own)
-        first = V.shape[1] - own
-        V[d:, first : first + len(s)] = OWN_START_LENGTH * scale * vectors * s
-    return V
-
-
-def _whitening(spread: FloatArray) -> FloatArray:
-    """Basis in which rows' factors have mean zero and unit second moments; symmetric, so least is turned."""
-    width = len(spread)
-    B = np.eye(width)
-    if width > 1:
-        mean = spread[0, 1:]
-        values, vectors = np.linalg.eigh(spread[1:, 1:] - np.outer(mean, mean))
-        root = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
-        B[1:, 1:] = (vectors * root) @ vectors.T
-        # u ← B⁻¹ u takes the mean out where B's first column puts it into the offsets.
-        B[1:, 0] = mean
-    return B
-
-
-def _rotation(
-    whitening: FloatArray, groups: list[FloatArray], members: tuple[NDArray[np.intp], ...]
-) -> FloatArray:
-    """Turn of the factors that makes the columns' second moments diagonal, groups weighed by their number."""
-    width = len(whitening)
-    R = np.eye(width)
-    total = np.zeros((width - 1, width - 1))
-    for second, member in zip(groups, members, strict=True):
-        turned = (whitening.T @ second @ whitening)[1:, 1:]
-        trace = np.trace(turned)
-        if trace > 0:
-            total += member.size / trace * turned
-    if width > 1:
-        R[1:, 1:] = np.linalg.eigh(total)[1][:, ::-1]
-    return R
-
-
-def _congruent(packed: FloatArray, T: FloatArray, width: int) -> FloatArray:
-    """T E Tᵀ of a stack of packed symmetric matrices, as two large products."""
-    half = unpack(packed, width).reshape(-1, width) @ T.T
-    half = half.reshape(-1, width, width).swapaxes(1, 2).reshape(-1, width)
-    return pack((half @ T.T).reshape(-1, width, width))
 
 
 def _draw(mean: FloatArray, second: FloatArray, rng: np.random.Generator) -> FloatArray:
