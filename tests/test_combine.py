@@ -147,8 +147,10 @@ def test_with_few_cells_weights_stay_near_equal_and_with_none_are_equal(kind, mo
             return abs(number_weights(pair, signal)[0] - 0.5)
         return abs(label_weights(pair, (rng.random(count) < expit(signal)).astype(float))[0] - 0.5)
 
+    # A pull that is strong, or next to none, whatever the defaults have.
+    monkeypatch.setattr(combine, "TRUST", 10.0)
     few, many = (np.mean([off(seed, count) for seed in range(40)]) for count in (4, 1000))
-    assert few < 0.15
+    assert few < 0.13
     assert many < 0.06
     monkeypatch.setattr(combine, "TRUST", 1e-3)
     assert np.mean([off(seed, 4) for seed in range(40)]) > 1.5 * few
