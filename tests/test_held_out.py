@@ -15,12 +15,10 @@ from cocomplete.choosing.held_out import (
     MOST_FOLDS,
     Units,
     _companions,
-    _mix,
-    _uniform,
     folds,
-    row_keys,
 )
 from cocomplete.fitted.parts import PARTS
+from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import FAR
 
@@ -276,7 +274,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(seed):
     other = Observations(observed.X[row][:, feature], observed.Y[row][:, label])
     column = np.concatenate((feature, 6 + label))
     assert same_folds(observed, yes_no, other, yes_no[feature], row, column)
-    np.testing.assert_array_equal(row_keys(other), row_keys(observed)[row])
+    np.testing.assert_array_equal(content_keys(other).rows, content_keys(observed).rows[row])
 
 
 @pytest.fixture
@@ -301,7 +299,7 @@ def test_rows_of_which_nothing_is_known_change_nothing(seed, count):
     rng = np.random.default_rng(seed)
     observed, yes_no = table(rng, 30, 4, 2, 3)
     larger, place = with_empty_rows(rng, observed, count)
-    np.testing.assert_array_equal(row_keys(larger)[place], row_keys(observed))
+    np.testing.assert_array_equal(content_keys(larger).rows[place], content_keys(observed).rows)
     assert same_folds(larger, yes_no, observed, yes_no, place, np.arange(9))
 
 
@@ -312,7 +310,7 @@ def test_columns_of_which_nothing_is_known_change_nothing(seed, count):
     rng = np.random.default_rng(seed)
     observed, yes_no = table(rng, 30, 4, 2, 3)
     wider = replace(observed, X=np.hstack((observed.X, np.full((30, count), nan))))
-    np.testing.assert_array_equal(row_keys(wider), row_keys(observed))
+    np.testing.assert_array_equal(content_keys(wider).rows, content_keys(observed).rows)
     kept = np.concatenate((np.arange(6), np.arange(6, 9) + count))
     types = np.concatenate((yes_no, np.zeros(count, bool)))
     assert same_folds(wider, types, observed, yes_no, np.arange(30), kept)
@@ -366,23 +364,23 @@ def test_the_same_seed_holds_out_the_same_and_another_others(large):
     # Cells that two seeds have in common are as many as chance has it.
     both = (one & other)[:, :20].sum() / known.sum()
     assert both == pytest.approx(HELD_SHARE**2, abs=0.01)
-    assert (row_keys(observed, 3) != row_keys(observed, 4)).all()
+    assert (content_keys(observed, 3).rows != content_keys(observed, 4).rows).all()
 
 
 def test_rows_have_different_keys_even_where_they_are_equal(large):
     observed, _ = large
-    keys = row_keys(observed)
+    keys = content_keys(observed).rows
     assert keys.shape == (800,)
     assert keys.dtype == np.uint64
     assert np.unique(keys).size == 800
     twice = Observations(np.vstack((observed.X, observed.X[:5])), np.vstack((observed.Y, observed.Y[:5])))
-    again = row_keys(twice)
+    again = content_keys(twice).rows
     # Copies are interchangeable, but must not all be held out together.
     assert np.unique(again).size == 805
 
 
 def test_keys_are_as_good_as_uniform():
-    chance = np.sort(_uniform(_mix(np.arange(20_000, dtype=np.uint64))))
+    chance = np.sort(uniform(mix(np.arange(20_000, dtype=np.uint64))))
     assert chance[0] >= 0
     assert chance[-1] < 1
     # Kolmogorov's distance; 0.012 would be exceeded by chance once in a hundred times.

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from cocomplete.choosing.held_out import row_keys
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
 from cocomplete.members.linear_average import LinearAverage
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.number_kernel import LINEAR_WEIGHT, number_kernels
 from cocomplete.members.trivial import Trivial
+from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
 
@@ -30,7 +30,11 @@ def kernel_of(observed, noise=0.2):
     yes_no = np.zeros(observed.n_features, bool)
     average = Average.fit(observed, yes_no, gaussian=True)
     rows = CompletedRows.of(average, observed)
-    return average, rows, next(number_kernels(average, rows, observed, yes_no, row_keys(observed), [noise]))
+    return (
+        average,
+        rows,
+        next(number_kernels(average, rows, observed, yes_no, content_keys(observed).rows, [noise])),
+    )
 
 
 def test_a_kernel_of_numbers_follows_what_no_line_does():
@@ -64,9 +68,10 @@ def test_a_kernel_of_numbers_is_ridge_regression_in_its_feature_space():
     K = 1 + LINEAR_WEIGHT * X @ X.T / d + np.exp(-distance / d)
     y = kernel.scale.apply(observed.X)[chosen, 0]
     np.testing.assert_allclose(K @ kernel.weights[0] + 0.5 * kernel.weights[0], y, atol=1e-8)
-    found = kernel.at(rows, chosen[:4], np.zeros(4, int))
+    found, std = kernel.at(rows, chosen[:4], np.zeros(4, int))
     expected = kernel.scale.center[0] + kernel.scale.scale[0] * (K @ kernel.weights[0])[:4]
     np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(std, np.sqrt(0.5) * kernel.scale.scale[0])
     assert np.isnan(kernel.at(rows, chosen[:1], np.array([3]))).all()
 
 

@@ -196,10 +196,11 @@ def test_yes_no_features_come_back_as_yes_or_no():
     assert not np.isin(as_number.complete(X).X[:, 3], (0, 1)).all()
 
 
-def test_filled_features_stay_in_the_observed_range(data):
+def test_filled_features_stay_near_the_observed_range(data):
     low, high = np.nanmin(data.X, axis=0), np.nanmax(data.X, axis=0)
+    room = (high - low) / 4
     inside = CoCompleter(**GIVEN).fit(data.X, data.Y).complete(data.X, data.Y).X
-    assert ((inside >= low) & (inside <= high)).all()
+    assert ((inside >= low - room) & (inside <= high + room)).all()
     free = (
         CoCompleter(**(GIVEN | {"rank_penalty": 0.3}), clip=False)
         .fit(data.X, data.Y)
@@ -207,6 +208,22 @@ def test_filled_features_stay_in_the_observed_range(data):
         .X
     )
     assert not ((free >= low) & (free <= high)).all()
+
+
+def test_how_far_beyond_the_observed_range_a_fill_may_go():
+    """A number, a skewed one, a scale, and one in which a tenth is less than one cell."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    X[:, 1], X[:, 2], X[7:, 3] = np.exp(X[:, 1]), rng.integers(1, 6, 60), np.nan
+    model = CoCompleter(rank_penalty=1e3, residual_penalty=0, feature_weight=0.5).fit(X)
+    ordered = np.sort(X[:, :2], axis=0)
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    low[:2] -= 0.25 * (ordered[6] - ordered[0])
+    high[:2] += 0.25 * (ordered[-1] - ordered[-7])
+    far = np.full((1, 4), 1e6)
+    np.testing.assert_allclose(model._model.inside(-far)[0], low)
+    np.testing.assert_allclose(model._model.inside(far)[0], high)
+    assert low[1] > -0.1
 
 
 @pytest.mark.parametrize("threshold", [0.2, "f1", "cardinality", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
@@ -272,15 +289,15 @@ def finished(record_stage, after, data):
 
 
 @pytest.mark.parametrize("after", [1, 5, 6])
-def test_ctrl_c_while_members_are_judged_uses_the_folds_that_were_finished(data, after):
+def test_ctrl_c_while_members_are_judged_uses_the_kinds_that_were_finished(data, after):
     model = finished("judging", after, data)
     done = model.complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
     assert hamming_error(data.Y_true, done.Y) < 0.3
     if after == 1:
-        # Nothing was judged: an average answers, which needs no held-out cells.
+        # Nothing but the trivial answer was judged: averages answer, which need no held-out cells.
         assert model.validation_ == {}
-        assert {one["name"] for one in model.members_} == {"average"}
+        assert {one["name"] for one in model.members_} == {"average", "average of normal scores"}
 
 
 @pytest.mark.parametrize("after", [1, 3])

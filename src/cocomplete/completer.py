@@ -69,7 +69,9 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         "auto" takes those that hold 0 and 1 and nothing else. A list gives "number" or "yes-no" for every
         feature, a dict for some, by name or position.
     clip : bool, default=True
-        Keep filled features inside the range observed in their column.
+        Keep filled features near the range observed in their column: beyond an end at most a quarter of what
+        the tenth of the values next to it spans, and not at all where two or more cells share the end, as
+        those of a scale do. Drawn ones stay inside the range.
     label_policy : {"observed", "positive-unlabelled"}, default="observed"
         "observed": an unknown label says nothing. "positive-unlabelled": only ones are ever recorded, so that
         an unknown label is probably, but not surely, a 0.

@@ -1,8 +1,7 @@
 """Observed cells that are held out to judge by, chosen by what the table holds and not by where.
 
-A cell's key is a hash of its row's and its column's content: of ranks within columns, not of positions, names
-or units. Permuting rows or columns, adding rows of which nothing is known or changing units holds out the
-same cells, so that the same table has the same answer however it is written down.
+A cell's key is made of its row's and its column's (:mod:`cocomplete.problem.content_keys`), so that the same
+table has the same answer however it is written down.
 """
 
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import FAR, Standardization
 
@@ -26,12 +26,6 @@ MOST_CELLS = 60_000
 
 CLEARLY, LEAST_COMPANY = 4.0, 0.2
 """Two columns are missing together if the excess is so many standard errors, and at least this."""
-
-ROUNDS = 3
-"""Times that rows take up their columns' keys and columns their rows'; two tell equal columns in different
-surroundings apart."""
-
-Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +86,6 @@ class Units:
         return out
 
 
-def row_keys(observed: Observations, seed: int = 0) -> Keys:
-    """Give every row a key that depends on its content, and on nothing else of the table than ranks."""
-    return _keys(observed, seed)[0]
-
-
 def folds(observed: Observations, yes_no: BoolArray, seed: int = 0) -> list[Fold]:
     """Hold out cells of every part, as often as it takes for enough of each.
 
@@ -107,9 +96,9 @@ def folds(observed: Observations, yes_no: BoolArray, seed: int = 0) -> list[Fold
     seed : int, default=0
         Other cells for another seed.
     """
-    rows, columns = _keys(observed, seed)
-    row_chance = _uniform(rows)
-    cell_chance = _uniform(_mix(rows[:, None] + _mix(columns)[None, :]))
+    rows, columns = content_keys(observed, seed)
+    row_chance = uniform(rows)
+    cell_chance = uniform(mix(rows[:, None] + mix(columns)[None, :]))
     found = [_fold(observed, yes_no, row_chance, cell_chance, 0)]
     counts = _counts(found[0])
     fewest = min((count for count in counts.values() if count), default=ENOUGH)
@@ -228,49 +217,3 @@ def _counts(fold: Fold) -> dict[Part, int]:
         rare = max(2 * min(ones, own.size - ones), 1) if own.size else 0
         counts[part] = own.size if part == "numbers" else rare
     return counts
-
-
-def _keys(observed: Observations, seed: int) -> tuple[Keys, Keys]:
-    """Keys of rows and of columns, features before labels."""
-    table = np.hstack((observed.X, observed.Y))
-    known = np.hstack((observed.X_known, observed.Y_known))
-    codes = np.zeros(table.shape, np.uint64)
-    for j in range(table.shape[1]):
-        ranks = np.unique(table[known[:, j], j], return_inverse=True)[1]
-        codes[known[:, j], j] = _mix(ranks.astype(np.uint64))
-    kind = (np.arange(table.shape[1]) >= observed.n_features).astype(np.uint64)
-    columns = _mix(kind + np.uint64((2 * seed + 1) % 2**63))
-    rows = np.zeros(len(table), np.uint64)
-    for _ in range(ROUNDS):
-        # Sums do not depend on the order of what is added up.
-        rows = np.where(known, _mix(codes + columns), np.uint64(0)).sum(axis=1, dtype=np.uint64)
-        columns = np.where(known, _mix(codes + _mix(rows)[:, None]), np.uint64(0)).sum(
-            axis=0, dtype=np.uint64
-        ) + _mix(kind)
-    # Equal rows are interchangeable, but must not all be held out together: they are counted.
-    return _mix(rows + _occurrences(rows)), _mix(columns + np.uint64(2))
-
-
-def _occurrences(keys: Keys) -> Keys:
-    """How many equal keys stand before each, plus one."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    first = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(keys) else np.empty(0, bool)
-    places = np.arange(len(keys))
-    found = np.empty(len(keys), np.uint64)
-    found[order] = (places - np.maximum.accumulate(np.where(first, places, 0)) + 1).astype(np.uint64)
-    return found
-
-
-def _mix(keys: Keys) -> Keys:
-    """Scramble the bits (the finaliser of SplitMix64; Steele, Lea and Flood, 2014)."""
-    keys = keys + np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
-
-
-def _uniform(keys: Keys) -> FloatArray:
-    """Turn keys into numbers that are as good as uniform on [0, 1)."""
-    uniform: FloatArray = (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
-    return uniform

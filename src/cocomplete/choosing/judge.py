@@ -1,6 +1,6 @@
 """What candidates predict of the held-out cells, in the state in which they would answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -109,22 +109,30 @@ class Contest:
         self.means: dict[Any, FloatArray] = {}
         self.stds: dict[Any, FloatArray] = {}
 
+    def keep(self, candidates: Collection[Any]) -> None:
+        """Forget all others."""
+        for kept in (self.means, self.stds):
+            for one in [one for one in kept if one not in candidates]:
+                del kept[one]
+
     def candidates(self) -> list[Any]:
         """All that were judged."""
         return list(self.means)
 
     def add(self, candidate: Any, number: int, fold: Fold, prediction: Prediction) -> None:
         """Keep a candidate's prediction of a fold's rows, in its held-out cells."""
-        self.add_means(candidate, number, prediction.mean[fold.row, fold.column])
         features = fold.column < prediction.std.shape[1]
-        std = self.stds[candidate][self._slice(number)]
-        std[features] = prediction.std[fold.row[features], fold.column[features]]
+        stds = np.full(fold.row.size, np.nan)
+        stds[features] = prediction.std[fold.row[features], fold.column[features]]
+        self.add_means(candidate, number, prediction.mean[fold.row, fold.column], stds)
 
-    def add_means(self, candidate: Any, number: int, means: FloatArray) -> None:
-        """Keep what a candidate predicts of a fold's held-out cells."""
-        own = self.means.setdefault(candidate, np.full(self.bounds[-1], np.nan))
-        own[self._slice(number)] = means
-        self.stds.setdefault(candidate, np.full(self.bounds[-1], np.nan))
+    def add_means(
+        self, candidate: Any, number: int, means: FloatArray, stds: FloatArray | None = None
+    ) -> None:
+        """Keep what a candidate predicts of a fold's held-out cells; NaN where it does not."""
+        part = slice(self.bounds[number], self.bounds[number + 1])
+        for kept, values in ((self.means, means), (self.stds, np.nan if stds is None else stds)):
+            kept.setdefault(candidate, np.full(self.bounds[-1], np.nan))[part] = values
 
     def total(self, candidate: Any, part: Part) -> float:
         """Give the summed error of a candidate on a part."""
@@ -136,9 +144,6 @@ class Contest:
     def loss(self, candidate: Any, part: Part) -> float:
         """Mean error of a candidate on a part."""
         return self.total(candidate, part) / max(self.held.where(part).size, 1)
-
-    def _slice(self, number: int) -> slice:
-        return slice(self.bounds[number], self.bounds[number + 1])
 
 
 def error_summary(held: HeldOut, part: Part, mean: FloatArray, trivial: FloatArray) -> dict[str, float]:

@@ -17,9 +17,11 @@ from cocomplete.kernels.compiled import (
     slopes,
     spread,
 )
+from cocomplete.kernels.trees import boost, grow
 
 __all__ = [
     "blend",
+    "boost",
     "cell_moments",
     "clear",
     "curvature_product",
@@ -27,6 +29,7 @@ __all__ = [
     "diagonal",
     "evaluate",
     "gaussians",
+    "grow",
     "products",
     "row_step",
     "slopes",

@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit
 
+from cocomplete.kernels.trees import LEAST_GAIN
+
 
 def _rows(start):
     """Row of every cell of a CSR pattern."""
@@ -186,3 +188,56 @@ def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
     rows = _rows(start)
     t[:] = np.einsum("qr,qr->q", U[rows], V[column])
     variance[:] = np.maximum(np.einsum("qp,qp->q", second_u[rows], second_v[column]) - t**2, 0)
+
+
+def boost(codes, bins, offered, start, row, target, binary, base, pace, ridge, questions, values):
+    """See :func:`cocomplete.kernels.trees.boost`."""
+    for t, (first, last) in enumerate(pairwise(start)):
+        rows, y = row[first:last], target[first:last]
+        least = ridge / 4 if binary[t] else ridge
+        score = np.full(len(rows), base[t])
+        for k, columns in enumerate(offered[t]):
+            p = expit(score)
+            g, h = (y - p, p * (1 - p)) if binary[t] else (y - score, np.ones_like(y))
+            leaf = np.zeros(len(rows), int)
+            for level in range(questions.shape[2]):
+                question = _best_question(codes, bins, columns, rows, leaf, g, h, least)
+                questions[t, k, level] = question
+                leaf = 2 * leaf + _answers(codes, bins, rows, question)
+            size = values.shape[2]
+            values[t, k] = pace * np.bincount(leaf, g, size) / (np.bincount(leaf, h, size) + least)
+            score += values[t, k, leaf]
+
+
+def _best_question(codes, bins, columns, rows, leaf, g, h, ridge):
+    def worth(groups):
+        return (np.bincount(groups, g) ** 2 / (np.bincount(groups, h) + ridge)).sum()
+
+    best, most = (-1, 0, 0), 0.0
+    for j in columns:
+        for cut in range(bins[j]):
+            for unknown_left in (0, 1):
+                gain = worth(2 * leaf + _answers(codes, bins, rows, (j, cut, unknown_left))) - worth(leaf)
+                if gain > most * (1 + LEAST_GAIN) + LEAST_GAIN:
+                    best, most = (j, cut, unknown_left), gain
+    return best
+
+
+def _answers(codes, bins, rows, question):
+    """Which side each row goes to."""
+    j, cut, unknown_left = question
+    if j < 0:
+        return np.zeros(len(rows), int)
+    code = codes[j, rows]
+    return np.where(code == bins[j], 1 - unknown_left, code > cut).astype(int)
+
+
+def grow(codes, bins, row, base, questions, values, stops, out):
+    """See :func:`cocomplete.kernels.trees.grow`."""
+    total = np.full(len(row), base)
+    for k, tree in enumerate(questions):
+        leaf = np.zeros(len(row), int)
+        for question in tree:
+            leaf = 2 * leaf + _answers(codes, bins, row, question)
+        total += values[k, leaf]
+        out[np.asarray(stops) == k + 1] = total

@@ -14,44 +14,59 @@ from cocomplete.members.average import Average
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.solution import Progress
 
 
 @dataclass(frozen=True, eq=False)
 class LinearAverage:
-    """A variational fit of numbers alone; it predicts yes/no features and labels.
+    """A variational fit of numbers alone; it predicts yes/no features and labels, or labels from each other.
 
     Attributes
     ----------
     average : Average
         Of features and labels as one table of numbers.
-    binary : ndarray of bool, shape (n_features + n_labels,)
+    binary : ndarray of bool, one per column that takes part
         The 0/1 columns.
     level : ndarray of shape (n_features + n_labels,)
         What a 0/1 column's number exceeds as often as the column is 1, in standard deviations of the number.
+    features : bool
+        Whether features take part, or labels alone.
     """
 
     average: Average
     binary: BoolArray
     level: FloatArray
-    name: str = "average of labels as numbers"
+    features: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the member is called in reports."""
+        return "average of labels as numbers" if self.features else "average of labels alone"
 
     @classmethod
-    def fit(
-        cls, observed: Observations, yes_no: BoolArray, *, progress: Progress | None = None
-    ) -> "LinearAverage":
-        """Fit it to a table."""
-        table = _as_numbers(observed)
-        binary = np.concatenate((yes_no, np.ones(observed.n_labels, bool)))
-        average = Average.fit(table, np.zeros(binary.size, bool), gaussian=True, progress=progress)
+    def fit(cls, observed: Observations, yes_no: BoolArray, *, features: bool = True) -> "LinearAverage":
+        """Fit it to a table.
+
+        Parameters
+        ----------
+        observed : Observations
+        yes_no : ndarray of bool, shape (n_features,)
+        features : bool, default=True
+            Whether features take part. Where they are many, what labels have in common gets lost in them.
+        """
+        table = _as_numbers(observed, features=features)
+        own = yes_no if features else yes_no[:0]
+        binary = np.concatenate((own, np.ones(observed.n_labels, bool)))
+        some = table.X_known.any(axis=1)
+        fitted = Observations(table.X[some], table.Y[some])
+        average = Average.fit(fitted, np.zeros(binary.size, bool), gaussian=True)
         rate = expit(shrunken_log_odds(table.X.astype(np.float64)[:, binary]))
         level = np.zeros(binary.size)
         level[binary] = -ndtri(rate)
-        return cls(average, binary, level)
+        return cls(average, binary, level, features)
 
     def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
-        """Predict 0/1 columns; numbers are not predicted (NaN)."""
-        moments = self.average.moments(_as_numbers(observed))
+        """Predict 0/1 columns; numbers, or all features, are not predicted (NaN)."""
+        moments = self.average.moments(_as_numbers(observed, features=self.features))
         posterior = self.average.posterior
         # What the number varies by over all rows: its noise and its factors, of unit second moments.
         total = np.sqrt(posterior.noise + posterior.factor_variance)
@@ -59,9 +74,11 @@ class LinearAverage:
         above = (moments.mean - self.level * total) / spread
         mean = log_ndtr(above) - log_ndtr(-above)
         mean[:, ~self.binary] = np.nan
-        return Prediction(mean, np.full(observed.X.shape, np.nan))
+        nothing = np.full(observed.X.shape, np.nan)
+        return Prediction(mean if self.features else np.hstack((nothing, mean)), nothing)
 
 
-def _as_numbers(observed: Observations) -> Observations:
-    """Features and labels as one table of numbers."""
-    return Observations(np.hstack((observed.X, observed.Y)), np.empty((observed.n_samples, 0)))
+def _as_numbers(observed: Observations, *, features: bool) -> Observations:
+    """Features and labels, or labels alone, as one table of numbers."""
+    table = np.hstack((observed.X, observed.Y)) if features else observed.Y
+    return Observations(table, np.empty((observed.n_samples, 0)))

@@ -68,20 +68,26 @@ class NumberKernel:
     def of(self, rows: CompletedRows) -> Prediction:
         """Predict numbers of rows whose features are completed already."""
         n, d = rows.X.shape
-        mean = np.full((n, d + self.n_labels), np.nan)
+        mean, std = np.full((n, d + self.n_labels), np.nan), np.full((n, d), np.nan)
         everyone = np.arange(n)
         for k, j in enumerate(self.columns):
-            mean[:, j] = self._column(rows, everyone, k)
-        return Prediction(mean, np.full((n, d), np.nan))
+            mean[:, j], std[:, j] = self._column(rows, everyone, k), self._std(k)
+        return Prediction(mean, std)
 
-    def at(self, rows: CompletedRows, row: NDArray[np.intp], column: NDArray[np.intp]) -> FloatArray:
-        """Predict some cells; NaN where they are not numbers."""
-        found = np.full(row.size, np.nan)
+    def at(
+        self, rows: CompletedRows, row: NDArray[np.intp], column: NDArray[np.intp]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Predict some cells, with standard deviations; NaN where they are not numbers."""
+        mean, std = np.full(row.size, np.nan), np.full(row.size, np.nan)
         for k, j in enumerate(self.columns):
             asked = np.flatnonzero(column == j)
             if asked.size:
-                found[asked] = self._column(rows, row[asked], k)
-        return found
+                mean[asked], std[asked] = self._column(rows, row[asked], k), self._std(k)
+        return mean, std
+
+    def _std(self, k: int) -> float:
+        """Give the standard deviation of a column's noise."""
+        return float(np.sqrt(self.noise) * self.scale.scale[k])
 
     def _column(self, rows: CompletedRows, some: NDArray[np.intp], k: int) -> FloatArray:
         inner = int(self.average.encoding.order[self.columns[k]])

@@ -1,0 +1,105 @@
+"""A table to fit members to, with the averages and completed rows that several of them share."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.choosing.held_out import Fold
+from cocomplete.fitted.parts import PARTS
+from cocomplete.members.average import Average
+from cocomplete.members.kernel import CompletedRows
+from cocomplete.members.minimiser import Solve
+from cocomplete.problem.content_keys import ContentKeys
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.moments import Moments
+from cocomplete.solvers.solution import Progress
+
+
+class SharedFits:
+    """A table, and fits to it that are made when they are first asked for.
+
+    Parameters
+    ----------
+    observed : Observations
+        The whole table, or the visible cells of a fold.
+    yes_no : ndarray of bool, shape (n_features,)
+    keys : ContentKeys
+        Of the whole table.
+    solve : callable
+        From F to its minimiser.
+    progress : callable, optional
+        Called with a record per sweep of an average.
+    """
+
+    def __init__(
+        self,
+        observed: Observations,
+        yes_no: BoolArray,
+        keys: ContentKeys,
+        solve: Solve,
+        progress: Progress | None = None,
+    ) -> None:
+        self.observed, self.yes_no, self.keys, self.solve = observed, yes_no, keys, solve
+        self.progress = progress
+        self._averages: dict[bool, Average] = {}
+        self._moments: dict[bool, Moments] = {}
+        self._completed: CompletedRows | None = None
+
+    def average(self, *, gaussian: bool) -> Average:
+        """Give the average of features as they are, or of their normal scores."""
+        if gaussian not in self._averages:
+            self._averages[gaussian] = Average.fit(
+                self.observed, self.yes_no, gaussian=gaussian, progress=self.progress
+            )
+        return self._averages[gaussian]
+
+    def moments(self, *, gaussian: bool) -> Moments:
+        """Give what that average believes of every cell."""
+        if gaussian not in self._moments:
+            self._moments[gaussian] = self.average(gaussian=gaussian).moments(self.observed)
+        return self._moments[gaussian]
+
+    def averages(self) -> list[Average]:
+        """Give the averages that were fitted."""
+        return list(self._averages.values())
+
+    @property
+    def source(self) -> Average:
+        """The average whose completed rows kernels compare, and whose margins drawn numbers may have."""
+        return self.average(gaussian=not self.yes_no.all())
+
+    @property
+    def completed(self) -> CompletedRows:
+        """All rows with their features completed; labels are not looked at."""
+        if self._completed is None:
+            self._completed = CompletedRows.of(self.source, self.observed)
+        return self._completed
+
+
+class FoldFits(SharedFits):
+    """The visible cells of a fold, likewise.
+
+    Parameters
+    ----------
+    fold : Fold
+    whole : SharedFits
+        The whole table.
+    """
+
+    def __init__(self, fold: Fold, whole: SharedFits) -> None:
+        super().__init__(fold.visible, whole.yes_no, whole.keys, whole.solve)
+        self.fold = fold
+
+    def score_ratios(self) -> FloatArray:
+        """Give the errors of held-out numbers' normal scores, in units of their standard deviations."""
+        if True not in self._moments:
+            return np.empty(0)
+        fold, encoding, moments = self.fold, self.average(gaussian=True).encoding, self._moments[True]
+        numbers = fold.part == PARTS.index("numbers")
+        row, column = fold.row[numbers], encoding.order[fold.column[numbers]]
+        truth = np.full(self.observed.X.shape, np.nan)
+        truth[row, fold.column[numbers]] = fold.value[numbers]
+        encoded = encoding.apply(replace(self.observed, X=truth))
+        error = encoded.X[row, column] - moments.mean[row, column]
+        return np.asarray(np.abs(error) / np.sqrt(moments.variance[row, column] + moments.noise[column]))

@@ -1,0 +1,152 @@
+"""Gradient boosting of small oblivious trees, compiled by Numba and cached on disk.
+
+An oblivious tree asks one question per level, the same of all its cells, so that a tree of depth D is D
+questions and 2^D values. Inputs are binned: a column's code says between which of its cuts a value lies, and
+what is unknown has the code after the last, which a question sends to a side of its own choice.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+LEAST_GAIN = 1e-9
+"""A question is better than another if it gains more by this share: equal ones must not be told apart by
+rounding."""
+
+
+@njit(cache=True)
+def _best_question(codes, bins, offered, leaf, leaves, g, h, ridge, sums, whole):
+    """Find the column, cut and side for the unknown that gain most, over all leaves together.
+
+    ``sums`` (leaves × codes × 2) and ``whole`` (leaves × 2) are room for slopes and curvatures.
+    """
+    n = len(g)
+    whole[:leaves] = 0
+    for q in range(n):
+        whole[leaf[q], 0] += g[q]
+        whole[leaf[q], 1] += h[q]
+    before = 0.0
+    for a in range(leaves):
+        before += whole[a, 0] ** 2 / (whole[a, 1] + ridge)
+    most, column, cut, unknown_left = 0.0, -1, 0, 0
+    left = np.empty((leaves, 2))
+    for j in offered:
+        last = bins[j]
+        sums[:leaves, : last + 1] = 0
+        code = codes[j]
+        for q in range(n):
+            bin_sums = sums[leaf[q], code[q]]
+            bin_sums[0] += g[q]
+            bin_sums[1] += h[q]
+        left[:] = 0
+        for c in range(last):
+            apart, together = 0.0, 0.0
+            for a in range(leaves):
+                left[a, 0] += sums[a, c, 0]
+                left[a, 1] += sums[a, c, 1]
+                s, w = left[a, 0], left[a, 1]
+                apart += s**2 / (w + ridge) + (whole[a, 0] - s) ** 2 / (whole[a, 1] - w + ridge)
+                s, w = s + sums[a, last, 0], w + sums[a, last, 1]
+                together += s**2 / (w + ridge) + (whole[a, 0] - s) ** 2 / (whole[a, 1] - w + ridge)
+            if apart - before > most * (1 + LEAST_GAIN) + LEAST_GAIN:
+                most, column, cut, unknown_left = apart - before, j, c, 0
+            if together - before > most * (1 + LEAST_GAIN) + LEAST_GAIN:
+                most, column, cut, unknown_left = together - before, j, c, 1
+    return column, cut, unknown_left
+
+
+@njit(cache=True)
+def _goes_right(code, last, cut, unknown_left):
+    """Which side a code goes to, 0 or 1."""
+    if code == last:
+        return 1 - unknown_left
+    return 1 if code > cut else 0
+
+
+@njit(parallel=True, cache=True)
+def boost(codes, bins, offered, start, row, target, binary, base, pace, ridge, questions, values):
+    """Fit a sequence of trees to every target, each to the slopes that those before it leave.
+
+    Parameters
+    ----------
+    codes : uint8 (columns × rows)
+    bins : (columns) number of codes of each column, which is the code of what is unknown
+    offered : (targets × trees × k) columns that a tree may ask of
+    start, row : rows that a target is learnt from, as in CSR
+    target : values, in the order of ``row``
+    binary : (targets) whether a target is 0/1, under logistic loss, or a number, under squared loss
+    base : (targets) what the first tree starts from
+    pace, ridge : step length, and what is added to the curvature of a leaf; a quarter of it for 0/1 targets,
+        whose curvature is at most one quarter
+    questions : int16 (targets × trees × depth × 3), written: column or −1, cut, side of the unknown
+    values : (targets × trees × 2^depth), written
+    """
+    trees, depth = questions.shape[1], questions.shape[2]
+    for t in prange(len(base)):
+        rows, y = row[start[t] : start[t + 1]], target[start[t] : start[t + 1]]
+        n = len(rows)
+        own = np.empty((len(codes), n), np.uint8)
+        for j in range(len(codes)):
+            for q in range(n):
+                own[j, q] = codes[j, rows[q]]
+        least = ridge / 4 if binary[t] else ridge
+        score = np.full(n, base[t])
+        g, h, leaf = np.empty(n), np.ones(n), np.zeros(n, np.int64)
+        sums, whole = np.empty((1 << depth, bins.max() + 1, 2)), np.empty((1 << depth, 2))
+        for k in range(trees):
+            for q in range(n):
+                if binary[t]:
+                    p = 1 / (1 + math.exp(-score[q]))
+                    g[q], h[q] = y[q] - p, p * (1 - p)
+                else:
+                    g[q] = y[q] - score[q]
+                leaf[q] = 0
+            for level in range(depth):
+                j, cut, unknown_left = _best_question(
+                    own, bins, offered[t, k], leaf, 1 << level, g, h, least, sums, whole
+                )
+                question = questions[t, k, level]
+                question[0], question[1], question[2] = j, cut, unknown_left
+                for q in range(n):
+                    leaf[q] = 2 * leaf[q]
+                    if j >= 0:
+                        leaf[q] += _goes_right(own[j, q], bins[j], cut, unknown_left)
+            whole[:] = 0
+            for q in range(n):
+                whole[leaf[q], 0] += g[q]
+                whole[leaf[q], 1] += h[q]
+            for a in range(1 << depth):
+                values[t, k, a] = pace * whole[a, 0] / (whole[a, 1] + least)
+            for q in range(n):
+                score[q] += values[t, k, leaf[q]]
+
+
+@njit(cache=True)
+def grow(codes, bins, row, base, questions, values, stops, out):
+    """Add up one target's trees for some rows.
+
+    Parameters
+    ----------
+    codes, bins : as in :func:`boost`
+    row : rows asked for
+    base : float
+    questions (trees × depth × 3), values (trees × 2^depth) : as :func:`boost` writes them
+    stops : numbers of trees, rising
+    out : (stops × len(row)), written: the sum after so many trees
+    """
+    trees, depth = questions.shape[0], questions.shape[1]
+    for q in range(len(row)):
+        total = base
+        reached = 0
+        for k in range(trees):
+            leaf = 0
+            for level in range(depth):
+                j, cut, unknown_left = questions[k, level]
+                leaf = 2 * leaf
+                if j >= 0:
+                    leaf += _goes_right(codes[j, row[q]], bins[j], cut, unknown_left)
+            total += values[k, leaf]
+            while reached < len(stops) and stops[reached] == k + 1:
+                out[reached, q] = total
+                reached += 1
