@@ -128,15 +128,15 @@ def test_left_out_noise_is_that_of_refits_without_the_cell(monkeypatch, chunk):
     np.testing.assert_allclose(mode.noise, (squares + pooled) / (counts + 1), rtol=1e-5)
 
 
-def test_the_trivial_model_says_the_same_of_every_row():
+def test_without_factors_every_row_has_the_offsets():
     rng = np.random.default_rng(1)
     observed, offsets = random_rows(rng, 12, 4, 3), rng.normal(size=7)
     cells = Cells.of(observed)
-    mode = Mode.trivial(offsets, cells)
-    told = mode.predict(cells)
-    np.testing.assert_allclose(told.mean, np.tile(offsets, (12, 1)))
-    assert not told.variance.any()
-    np.testing.assert_array_equal(mode.draw(cells, rng), told.mean)
+    mode = Mode(np.empty((7, 0)), offsets, 1.0, 1.0, cells)
+    found = mode.predict(cells)
+    np.testing.assert_allclose(found.mean, np.tile(offsets, (12, 1)))
+    assert not found.variance.any()
+    np.testing.assert_array_equal(mode.draw(cells, rng), found.mean)
     squares = np.where(observed.X_known, (observed.X - offsets[:4]) ** 2, 0)
     pooled = squares.sum() / observed.X_known.sum()
     np.testing.assert_allclose(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from cocomplete import positive_unlabelled as pu
 from cocomplete.exceptions import InputError
@@ -204,17 +204,9 @@ def test_the_description_with_the_larger_evidence_is_taken():
     assert abs(found.share - 0.5) < 0.15
 
 
-def test_log_odds_and_probabilities_agree():
+def test_probabilities_of_cells_that_are_not_recorded():
     P = np.array([1e-12, 0.01, 0.2, 0.39])
-    np.testing.assert_allclose(expit(pu.log_odds_of_one(logit(P), 0.4)), P / 0.4)
-    np.testing.assert_allclose(
-        expit(pu.log_odds_if_unrecorded(logit(P), 0.4)), P / 0.4 * 0.6 / (1 - P), rtol=1e-9
-    )
     np.testing.assert_allclose(pu.probability_if_unrecorded(P / 0.4, 0.4), P / 0.4 * 0.6 / (1 - P), rtol=1e-9)
-    # More often recorded than ones are: at most 0.999, never NaN.
-    np.testing.assert_allclose(expit(pu.log_odds_of_one(np.array([0.0, 50.0]), 0.4)), 0.999)
-    np.testing.assert_allclose(pu.log_odds_of_one(logit(P), 1.0), logit(P))
-    assert np.isneginf(pu.log_odds_if_unrecorded(logit(P), 1.0)).all()
     np.testing.assert_array_equal(pu.probability_if_unrecorded(np.array([0.3, 1.0]), 1.0), [0, 1])
 
 
@@ -246,9 +238,6 @@ def test_messages(R, S, options, message):
 
 
 @pytest.mark.parametrize("share", [0, 1.2, np.nan])
-@pytest.mark.parametrize(
-    "function", [pu.log_odds_of_one, pu.log_odds_if_unrecorded, pu.probability_if_unrecorded]
-)
-def test_shares_outside_their_range(function, share):
+def test_shares_outside_their_range(share):
     with pytest.raises(InputError, match=r"share must be above 0 and at most 1, got"):
-        function(np.zeros(2), share)
+        pu.probability_if_unrecorded(np.zeros(2), share)

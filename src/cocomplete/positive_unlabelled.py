@@ -41,9 +41,6 @@ _WIDEST, _WIDEST_RATIO = 0.32, 3.0
 # recorded vary less than this over rows (standard deviation; 0.6 is an AUC of about 0.65).
 _LEAST_ABOVE_RATE, _LEAST_SLOPE = 1.15, 0.6
 
-# Largest P(y=1|x) given out: an estimate of P(s=1|x) above c is an error of the classifier, not certainty.
-_LARGEST = 0.999
-
 
 @dataclass(frozen=True, eq=False)
 class RecordedShare:
@@ -214,57 +211,6 @@ def best_described(
     ]
     which = int(np.argmax([one.log_evidence for one in fits]))
     return fits[which], which
-
-
-def log_odds_of_one(recorded_log_odds: FloatArray, share: float) -> FloatArray:
-    """Turn log-odds of being recorded into log-odds of being one, whether recorded or not.
-
-    Parameters
-    ----------
-    recorded_log_odds : ndarray
-        Estimated logit P(s=1|x) of cells, not fitted to the cells themselves.
-    share : float
-        The recorded share c, in (0, 1].
-
-    Returns
-    -------
-    ndarray
-        logit P(y=1|x), where P(y=1|x) = P(s=1|x) / c, at most 0.999. For new rows, of which it is not known
-        what would be recorded; :func:`log_odds_if_unrecorded` is for unrecorded cells of the table at hand.
-    """
-    _check_share(share)
-    if share == 1:
-        return np.asarray(recorded_log_odds)
-    # log p(y) = log p(s) - log c, kept in logarithms: small probabilities keep their relative accuracy.
-    log_one = np.minimum(log_expit(recorded_log_odds) - np.log(share), np.log(_LARGEST))
-    return np.asarray(log_one - np.log(-np.expm1(log_one)))
-
-
-def log_odds_if_unrecorded(recorded_log_odds: FloatArray, share: float) -> FloatArray:
-    """Turn log-odds of being recorded into log-odds of being one of cells that are *not* recorded.
-
-    Parameters
-    ----------
-    recorded_log_odds : ndarray
-        Estimated logit P(s=1|x) of cells.
-    share : float
-        The recorded share c, in (0, 1].
-
-    Returns
-    -------
-    ndarray
-        logit P(y=1|x, s=0) = logit P(y=1|x) + log(1 - c): of true ones, 1 - c are left unrecorded. The
-        probability is (P(s=1|x) / c) (1 - c) / (1 - P(s=1|x)). Minus infinity if c is 1.
-
-    Examples
-    --------
-    >>> float(expit(log_odds_if_unrecorded(logit(np.array(0.3)), 0.5)).round(3))
-    0.429
-    """
-    _check_share(share)
-    if share == 1:
-        return np.full(np.shape(recorded_log_odds), -np.inf)
-    return np.asarray(log_odds_of_one(recorded_log_odds, share) + np.log1p(-share))
 
 
 def probability_of_one(

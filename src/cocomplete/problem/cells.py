@@ -82,14 +82,6 @@ class Cells:
             shape=(last - first, self.shape[1]),
         )
 
-    def before(self, column: int) -> "Cells":
-        """Give the cells of features, and of those 0/1 columns that stand before some column."""
-        kept = self.y_column < column
-        if kept.all():
-            return self
-        start = np.concatenate(([0], np.cumsum(kept)))[self.y_start]
-        return replace(self, y_start=start, y_column=self.y_column[kept], y_value=self.y_value[kept])
-
     def matrices(self, gx: FloatArray, gy: FloatArray) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Give values on Ω as two sparse matrices, features and labels, without copying them."""
         n, m = self.shape

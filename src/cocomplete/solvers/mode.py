@@ -58,11 +58,6 @@ class Mode(FieldsAlone):
         rho = CONSTRAINT * objective.rank_penalty if exact else 2 * objective.feature_weight
         return cls(V, solution.offsets, objective.rank_penalty, rho, cells)
 
-    @classmethod
-    def trivial(cls, offsets: FloatArray, cells: Cells) -> "Mode":
-        """Give the model that says the same of every row: the offsets."""
-        return cls(np.empty((len(offsets), 0), offsets.dtype), offsets, 1.0, 1.0, cells)
-
     def predict(self, cells: Cells, *, variance: bool = True) -> Moments:
         """Give the value of every cell of rows with these observed cells, and on request its variance."""
         n, m = cells.shape
