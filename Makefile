@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-draws bench-baselines reproduction reproduction-pages clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-draws bench-baselines reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -37,6 +37,10 @@ bench-real: $(VENV)/.installed-bench
 HALF ?= choose
 bench-tables: $(VENV)/.installed-bench
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/tables.py --half $(HALF)
+
+# What every kind of ensemble member is worth, and costs, on the tables to choose with.
+bench-ablation: $(VENV)/.installed-bench
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/ablation.py
 
 bench-draws: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/draws.py
