@@ -135,6 +135,16 @@ def test_an_empty_column_and_an_empty_row_get_offsets_alone():
         ({"tol": "tight"}, r"tol must be .* got 'tight'"),
         ({"threshold": 2}, r"threshold must be a number between 0 and 1, .* got 2"),
         ({"solver_options": {"stepp": 1}}, r"solver_options has \['stepp'\]"),
+        ({"solver_options": 3}, r"solver_options must be None or a dict of a solver's options, got 3"),
+        (
+            {"solver": "paper", "solver_options": {"step": "x"}},
+            r"solver_options\['step'\] must be a number above 0",
+        ),
+        ({"center": "x"}, r"center must be True or False, got 'x'"),
+        ({"clip": nan}, r"clip must be True or False, got nan"),
+        ({"averaging": 1}, r"averaging must be True or False, got 1"),
+        ({"verbose": "x"}, r"verbose must be a whole number of at least 0, got 'x'"),
+        ({"rank_penalty": 1e300}, r"rank_penalty must be at most 1e\+100, got 1e\+300; squares"),
     ],
 )
 def test_bad_parameters_are_named(params, message):

@@ -30,7 +30,7 @@ from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.trivial import Trivial
 from cocomplete.parameters import check_parameters
 from cocomplete.problem.encoding import resolve_feature_types
-from cocomplete.problem.informative import Informative, rows_with_something
+from cocomplete.problem.informative import LARGE, Informative, rows_with_something
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.choice import choose, solve
@@ -499,7 +499,8 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         self._certified = None
         if self.certify:
             penalties = fit.best_minimiser() or Penalties()
-            self._certified = self._minimise(observed, yes_no, penalties, report)
+            everything = Informative.whole(observed).narrow(observed)
+            self._certified = self._minimise(everything, yes_no, penalties, report)
         self._warn(interrupted=fit.interrupted)
         labels = fit.held_out_labels()
         return labels._replace(column=np.flatnonzero(informative.labels)[labels.column])
@@ -508,6 +509,11 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         self, given: Observations, observed: Observations, yes_no: BoolArray, report: Progress | None
     ) -> HeldOutLabels | None:
         """Let the minimiser of F answer, at penalties that were given or chosen on held-out cells."""
+        if not self.scale:
+            _check_sizes(observed)
+        # Where columns are scaled, a unit is of no account.
+        informative = Informative.whole(observed, units=self.scale)
+        observed = informative.narrow(observed)
         search = self._search(observed, yes_no, report)
         sides = {"features": FEATURE_PARTS, "labels": LABEL_PARTS}
         asked = {
@@ -537,7 +543,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         self._model = Model(
             given,
             yes_no,
-            Informative.whole(observed),
+            informative,
             Ensemble(members, weights, yes_no, factor),
             joint,
             transductive=True,
@@ -831,6 +837,19 @@ def complete(
     model = CoCompleter(**params)
     model.fit(X, Y, progress=progress)
     return model.complete(X, Y)
+
+
+def _check_sizes(observed: Observations) -> None:
+    """Refuse numbers whose squares are not numbers, where they are not scaled."""
+    size = np.abs(np.where(observed.X_known, observed.X, 0)).max(axis=0, initial=0)
+    large = np.flatnonzero(size > LARGE)
+    if large.size:
+        where = column_label(observed.feature_names, int(large[0]))
+        msg = (
+            f"X holds {size[large[0]]:g} in {where}, too large for scale=False: its square is no number; "
+            "use another unit, or scale=True"
+        )
+        raise InputError(msg)
 
 
 def _warn_of_ones_alone(observed: Observations) -> None:

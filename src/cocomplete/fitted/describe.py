@@ -75,6 +75,7 @@ def describe(
     components = np.zeros((M.rank, len(columns)), M.Vt.dtype)
     components[:, columns] = M.Vt[:, encoding.order]
     offsets[columns] = _in_units(encoding, inner[encoding.order])
+    offsets[: len(informative.unit)] *= np.where(informative.features, informative.unit, 1)
     return Description(M.s, components, offsets, n_iter)
 
 

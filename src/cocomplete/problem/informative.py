@@ -1,4 +1,4 @@
-"""The informative part of a table: columns that vary, rows of which something is known."""
+"""The informative part of a table: columns that vary, in units that can be squared, and rows with cells."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,10 @@ import numpy as np
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
+
+SMALL, LARGE = 1e-60, 1e60
+"""Usual sizes of a column's values between which their squares, and the squares of these, are numbers; single
+precision is not given any larger ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,33 +26,46 @@ class Informative:
     labels : ndarray of bool, shape (n_labels,)
     constant : ndarray of shape (n_features + n_labels,)
         What a column without variation is filled with: its value, 0 if there is none; log-odds of a label.
+    unit : ndarray of shape (n_features,)
+        Powers of two that features are divided by; 1 but where their squares would overflow or vanish.
     """
 
     features: BoolArray
     labels: BoolArray
     constant: FloatArray
+    unit: FloatArray
 
     @classmethod
     def of(cls, observed: Observations) -> "Informative":
         """Look at a table."""
         value, varied = zip(*(_only_value(part) for part in (observed.X, observed.Y)), strict=True)
         log_odds = shrunken_log_odds(observed.Y.astype(np.float64))
-        return cls(varied[0], varied[1], np.concatenate((value[0], log_odds)))
+        return cls(varied[0], varied[1], np.concatenate((value[0], log_odds)), _units(observed.X))
 
     @classmethod
-    def whole(cls, observed: Observations) -> "Informative":
-        """Let every column take part."""
+    def whole(cls, observed: Observations, *, units: bool = True) -> "Informative":
+        """Let every column take part, in units of its own or, where the scale matters, as it is."""
         d, n_labels = observed.n_features, observed.n_labels
-        return cls(np.ones(d, bool), np.ones(n_labels, bool), np.zeros(d + n_labels))
+        unit = _units(observed.X) if units else np.ones(d)
+        return cls(np.ones(d, bool), np.ones(n_labels, bool), np.zeros(d + n_labels), unit)
 
     @property
     def columns(self) -> BoolArray:
         """Features and labels together."""
         return np.concatenate((self.features, self.labels))
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether all columns take part as they are."""
+        return bool(self.columns.all() and (self.unit == 1).all())
+
     def narrow(self, observed: Observations) -> Observations:
-        """Give the columns that vary, without names."""
-        return Observations(observed.X[:, self.features], observed.Y[:, self.labels])
+        """Give the columns that vary, in their units, without names."""
+        if self.is_everything:
+            return observed
+        X = observed.X[:, self.features]
+        X = X if (self.unit == 1).all() else (X / self.unit[self.features]).astype(X.dtype)
+        return Observations(X, observed.Y[:, self.labels])
 
     def widen(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Put the other columns in their places; they have no spread.
@@ -58,13 +75,28 @@ class Informative:
         mean : ndarray of shape (n_samples, number of columns that vary)
         std : ndarray of shape (n_samples, number of features that vary)
         """
-        if self.columns.all():
+        if self.is_everything:
             return mean, std
         whole = np.tile(self.constant, (len(mean), 1))
         whole[:, self.columns] = mean
         spread = np.zeros((len(std), len(self.features)))
         spread[:, self.features] = std
-        return whole, spread
+        # Columns that do not take part are as they are.
+        unit = np.where(self.features, self.unit, 1)
+        whole[:, : len(unit)] *= unit
+        return whole, spread * unit
+
+
+def _units(X: FloatArray) -> FloatArray:
+    """Power of two near the usual size of every column's values, 1 where that is of no account."""
+    units = np.ones(X.shape[1])
+    for j in range(X.shape[1]):
+        size = np.abs(X[:, j].astype(np.float64))
+        size = size[size > 0]
+        usual = float(np.median(size)) if size.size else 1.0
+        if not SMALL < usual < LARGE:
+            units[j] = 2.0 ** np.clip(np.floor(np.log2(usual)), -1000, 1000)
+    return units
 
 
 def rows_with_something(observed: Observations) -> BoolArray:

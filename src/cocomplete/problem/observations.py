@@ -64,9 +64,11 @@ class Observations(FieldsAlone):
             raise InputError(msg)
         _check_finite(features)
         _check_labels(labels)
+        # Compiled loops and sparse matrices take native numbers alone.
+        dtype = features.values.dtype.newbyteorder("=")
         return cls(
-            features.values,
-            labels.values.astype(features.values.dtype, copy=False),
+            features.values.astype(dtype, copy=False),
+            labels.values.astype(dtype, copy=False),
             features.names,
             labels.names,
         )

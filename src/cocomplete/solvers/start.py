@@ -53,6 +53,9 @@ def _leading_features(function: FactoredObjective, offsets: FloatArray, most: in
         return V
     left, right = cells.matrices(filled, np.zeros_like(cells.y_value))
     values, vectors = SparseSpectrum(left, right[:, :0], floor=0.0).above(0.0, most + 1)
+    if not values.size:
+        # Products of what is next to zero are zero.
+        return V
     # The largest drop between neighbours; ties of noise far below the top do not count.
     ratios = values[:-1] / np.maximum(values[1:], 1e-3 * values[0])
     rank = int(np.argmax(ratios[:most])) + 1 if ratios.size else 1
