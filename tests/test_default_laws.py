@@ -241,8 +241,14 @@ def recorded_ones(share, seed=0, slope=3.0):
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.8])
 def test_the_recorded_share_is_found(share):
     X, Y, seen = recorded_ones(share)
-    model = CoCompleter(label_policy="positive-unlabelled").fit(X, seen)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = CoCompleter(label_policy="positive-unlabelled").fit(X, seen)
     assert model.recorded_share_ == pytest.approx(share, abs=0.1)
+    # The share's interval says how well unrecorded ones are known, and a warning where they are not.
+    vague = model._model.positive.found.unrecorded_ratio > 1.25**2
+    assert vague == any("give it as recorded_share= if you know it" in str(one.message) for one in caught)
+    assert vague or share < 0.8
     done = model.complete(X, seen)
     unknown = np.isnan(seen)
     # With 0.8 recorded few are left, and an error of 0.05 in the share is one of a quarter in them.

@@ -204,6 +204,15 @@ def test_the_description_with_the_larger_evidence_is_taken():
     assert abs(found.share - 0.5) < 0.15
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "ratio"), [(0.5, 0.5, 1), (0.5, 0.75, 3), (0.75, 0.9, 3), (0.2, 0.4, 8 / 3)]
+)
+def test_how_many_more_ones_may_be_unrecorded(low, high, ratio):
+    nothing = np.empty(0)
+    found = pu.RecordedShare(0.6, low, high, True, 0.0, nothing, nothing, nothing, np.empty((0, 0)))
+    assert found.unrecorded_ratio == pytest.approx(ratio)
+
+
 def test_probabilities_of_cells_that_are_not_recorded():
     P = np.array([1e-12, 0.01, 0.2, 0.39])
     np.testing.assert_allclose(pu.probability_if_unrecorded(P / 0.4, 0.4), P / 0.4 * 0.6 / (1 - P), rtol=1e-9)

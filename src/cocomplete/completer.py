@@ -38,6 +38,10 @@ from cocomplete.solvers.polish import polish
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.thresholds import cardinality_thresholds, f1_thresholds, given_thresholds
 
+VAGUE = 1.25**2
+"""Unrecorded ones are known to within a quarter, up or down, where they are at most so many times as many at
+one end of the recorded share's interval as at the other; a warning says where they are not."""
+
 logger = logging.getLogger("cocomplete")
 
 
@@ -563,10 +567,15 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
         share = None if isinstance(self.recorded_share, str) else float(self.recorded_share)
         labels = PositiveLabels.fit(observed, average, share)
         found = labels.found
+        between = f"between {found.low:.2f} and {found.high:.2f}, {found.share:.2f} is used"
+        cure = "give it as recorded_share= if you know it"
         if not found.identified:
+            msg = f"the data hardly tell which share of the ones is recorded: {between}; {cure}"
+            warnings.warn(msg, UserWarning, stacklevel=5)
+        elif found.unrecorded_ratio > VAGUE:
             msg = (
-                f"the data hardly tell which share of the ones is recorded: between {found.low:.2f} and "
-                f"{found.high:.2f}, {found.share:.2f} is used; give it as recorded_share= if you know it"
+                f"the share of the ones that is recorded is {between}; unrecorded ones may be "
+                f"{found.unrecorded_ratio:.1f} times as many at one end as at the other; {cure}"
             )
             warnings.warn(msg, UserWarning, stacklevel=5)
         return labels

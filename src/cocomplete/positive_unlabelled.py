@@ -75,6 +75,17 @@ class RecordedShare:
     intercepts: FloatArray
     slopes: FloatArray
 
+    @property
+    def unrecorded_ratio(self) -> float:
+        """How many times as many ones are unrecorded at the low end of the interval as at the high one.
+
+        For every recorded one there are (1 - c) / c others: where most are recorded, a small error of the
+        share is a large one of what is left.
+        """
+        if self.low == self.high:
+            return 1.0
+        return float((1 - self.low) / self.low * self.high / max(1 - self.high, 1e-9))
+
 
 class RowFactors(NamedTuple):
     """Gaussian posterior of the factors of every row.
