@@ -11,6 +11,7 @@ import pytest
 from cocomplete import CoCompleter, InputError
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.datasets import make_clinic, make_low_rank_multilabel
+from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.members.average import Average
 from cocomplete.members.trivial import Trivial
 from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
@@ -361,3 +362,24 @@ def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer
         assert {name: weight for name, weight in answering.items() if weight > 0} == pytest.approx(weights)
     assert CoCompleter().fit(data.X, data.Y).validation_ == found
     assert CoCompleter(random_state=1).fit(data.X, data.Y).validation_ != found
+
+
+def test_the_rows_of_the_fit_are_not_worked_out_again(data, monkeypatch):
+    X, Y = data.X.copy(), data.Y.copy()
+    X[3], Y[3] = np.nan, np.nan
+    with pytest.warns(UserWarning, match="nothing is observed in row"):
+        model = CoCompleter().fit(X, Y)
+    # The same rows in another order are other rows, with the same answer.
+    shuffled = model.complete(X[::-1], Y[::-1])
+
+    def again(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(Ensemble, "predict", again)
+    done = model.complete(X, Y)
+    np.testing.assert_allclose(done.X, shuffled.X[::-1], rtol=1e-9)
+    np.testing.assert_allclose(done.X_std, shuffled.X_std[::-1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(done.Y_proba, shuffled.Y_proba[::-1], rtol=1e-9)
+    assert len(model.sample_completions(2)) == 2
+    with pytest.raises(AssertionError):
+        model.predict_proba(X)

@@ -27,6 +27,7 @@ from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.members.average import Average
 from cocomplete.members.minimiser import Minimiser, Penalties
+from cocomplete.members.prediction import Prediction
 from cocomplete.members.trivial import Trivial
 from cocomplete.parameters import check_parameters
 from cocomplete.problem.encoding import resolve_feature_types
@@ -499,6 +500,7 @@ class CoCompleter(OneToOneFeatureMixin, CallbackSupportMixin, TransformerMixin, 
             margins=fit.margins(),
             clip=self.clip,
             positive=self._positive_labels(narrow, yes_no[informative.features]),
+            fitted_rows=_all_rows(fit, narrow, rows),
         )
         self._certified = None
         if self.certify:
@@ -846,6 +848,20 @@ def complete(
     model = CoCompleter(**params)
     model.fit(X, Y, progress=progress)
     return model.complete(X, Y)
+
+
+def _all_rows(fit: EnsembleFit, observed: Observations, rows: BoolArray) -> Prediction:
+    """Give the prediction of all rows of a fit, those of which nothing is known among them."""
+    if rows.all():
+        return fit.prediction
+    empty = np.flatnonzero(~rows)[:1]
+    others = fit.ensemble.predict(Observations(observed.X[empty], observed.Y[empty]))
+    whole = []
+    for known, unknown in zip(fit.prediction, others, strict=True):
+        table = np.tile(unknown, (len(rows), 1))
+        table[rows] = known
+        whole.append(table)
+    return Prediction(*whole)
 
 
 def _check_sizes(observed: Observations) -> None:

@@ -6,6 +6,7 @@ of rows with other labels, and of rows without any. One rule combines members fo
 """
 
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from cocomplete.fitted.ensemble import Ensemble, mixture_std
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.members.average import Average
 from cocomplete.members.minimiser import Minimiser, Penalties, Solve
-from cocomplete.members.prediction import Member
+from cocomplete.members.prediction import Member, Prediction
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
@@ -202,7 +203,12 @@ class EnsembleFit:
         ratios = np.concatenate([fits.score_ratios() for fits in self.folds] or [np.empty(0)])
         column = self.held.column[self.held.where("numbers")][: ratios.size]
         factor = calibrated(ratios, column, self.observed.n_features)
-        return ScoreMargins.sharper(source, factor, self.observed, self.ensemble.predict(self.observed))
+        return ScoreMargins.sharper(source, factor, self.observed, self.prediction)
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        """What the ensemble predicts of every cell of the table."""
+        return self.ensemble.predict(self.observed)
 
     # -- fitting ---------------------------------------------------------------------------------------
 

@@ -65,6 +65,8 @@ class Model(FieldsAlone):
         Whether filled features stay near the observed range.
     positive : PositiveLabels or None
         What answers for labels where only ones are ever recorded; unknown ones were fitted as zeros.
+    fitted_rows : Prediction or None
+        What the ensemble predicts of the rows of the fit, so that it is not worked out again.
     """
 
     observed: Observations
@@ -76,6 +78,7 @@ class Model(FieldsAlone):
     margins: ScoreMargins | None = None
     clip: bool = True
     positive: PositiveLabels | None = None
+    fitted_rows: Prediction | None = None
 
     def answer(self, observed: Observations, *, std: bool = True) -> Answer:
         """Give the model's own value in every cell, observed ones not put back, and on request its spread.
@@ -83,9 +86,7 @@ class Model(FieldsAlone):
         Where only ones are recorded, rows in which none is are taken for new ones, of which it is not known
         what would be recorded, unless they are among the rows of the fit.
         """
-        narrow = self._narrow(observed)
-        training = self.transductive and self._knows(observed)
-        prediction = self._widened(self.ensemble.predict(narrow, training=training, std=std))
+        prediction = self._widened(self._prediction(observed, std=std))
         d = observed.n_features
         X, spread = prediction.mean[:, :d].copy(), prediction.std.copy()
         probability = expit(X[:, self.yes_no])
@@ -97,6 +98,14 @@ class Model(FieldsAlone):
             Z = Z.copy()
             Z[:, self.informative.labels] = self._positive_log_odds(observed)
         return Answer(X, spread, Z)
+
+    def _prediction(self, observed: Observations, *, std: bool, training: bool = True) -> Prediction:
+        """Predict some rows; those of the fit were predicted then, or have the minimiser's own values."""
+        knows = self._knows(observed)
+        if self.fitted_rows is not None and knows:
+            return self.fitted_rows
+        own = self.transductive and training and knows
+        return self.ensemble.predict(self._narrow(observed), training=own, std=std)
 
     def _positive_log_odds(self, observed: Observations) -> FloatArray:
         """Log-odds of informative labels where only ones are recorded."""
@@ -119,7 +128,7 @@ class Model(FieldsAlone):
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Draw features and 0/1 labels of some rows, jointly, several times."""
         narrow = self._narrow(observed)
-        prediction = self.ensemble.predict(narrow)
+        prediction = self._prediction(observed, std=True, training=False)
         d = narrow.n_features
         if self.positive is not None:
             mean = prediction.mean.copy()
