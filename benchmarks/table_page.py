@@ -1,5 +1,6 @@
 """The page of the benchmark on many tables: the report, notes and a picture, made of the records alone."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 
 from collection import half
 from holes import MECHANISMS
+from scoreboard import OURS
 from table_cases import SHARES, Key
 from table_report import MEASURES, NEAR_BEST, Comparison, Records, compare, render
 
@@ -23,7 +25,8 @@ NOTES = """\
 {tables} real tables that come inside wheels (and three Mulan sets), {rows} rows or fewer for most of them.
 Four mechanisms hide cells (benchmarks/holes.py): at random, depending on another column, depending on the
 cell's own value, and in blocks. Every table sees each mechanism once and each share of hidden cells (10, 30,
-50, 80 %) once, in three seeds. 80 % of the rows are trained on; the other rows are new, with the same kind of
+50, 80 %) once, in up to three seeds: {seeds}.
+80 % of the rows are trained on; the other rows are new, with the same kind of
 holes in their features and all labels unknown. Only hidden cells are scored (benchmarks/table_scores.py says
 how). Rivals choose a setting for features and one for labels on 12.5 % of the observed cells, held out;
 {ours} has its defaults.
@@ -47,13 +50,24 @@ def write_page(folder: Path, records: Records, keys: Iterable[Key]) -> None:
         Cases the page shows.
     """
     keys = list(keys)
-    notes = NOTES.format(tables=len({key.table for key in keys}), rows=600, ours="CoCompleter")
+    tables = len({key.table for key in keys})
+    notes = NOTES.format(tables=tables, rows=600, ours=OURS, seeds=_seeds_on_record(records, keys))
     parts = ["# Many tables, four kinds of holes", notes]
     if _draw(folder / PICTURE, compare(records, keys)):
         halves = " and ".join(sorted({half(key.table) for key in keys}))
         parts.append(f"![Ratios to the best rival, per table; tables to {halves}]({PICTURE})")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tables.md").write_text("\n\n".join([*parts, render(records, keys)]))
+
+
+def _seeds_on_record(records: Records, keys: list[Key]) -> str:
+    """Say how many seeds of how many tables there are."""
+    seeds: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for key in keys:
+        if (key, OURS) in records:
+            seeds[half(key.table), key.table].add(key.seed)
+    counts = Counter((name, len(own)) for (name, _), own in seeds.items())
+    return ", ".join(f"{n} of {tables} tables to {name}" for (name, n), tables in sorted(counts.items()))
 
 
 def _draw(path: Path, comparisons: list[Comparison]) -> bool:
