@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 LEAST_GAIN = 1e-9
-"""A question is better than another if it gains more by this share: equal ones must not be told apart by
+"""A question is better than another if it gains more by this share: equal ones must not be ranked by
 rounding."""
 
 
