@@ -32,6 +32,9 @@ from cocomplete.solvers.solution import Progress
 SMALL = 1_000_000
 """Cells up to which BLAS is kept to one thread."""
 
+MARGIN_ROWS = 500
+"""Rows on which margins of drawn numbers are compared."""
+
 AVERAGES = (Candidate("average"), Candidate("scores"))
 """What answers where nothing was held out: averages learn what they need by themselves."""
 
@@ -74,6 +77,7 @@ class EnsembleFit:
         ]
         self.whole = SharedFits(observed, yes_no, content_keys(observed, seed), solve, progress)
         self.folds = [FoldFits(fold, self.whole) for fold in folds(observed, yes_no, seed)]
+        self.whole.earlier = self.folds[0] if self.folds else None
         self.held = HeldOut.of([fits.fold for fits in self.folds], Units.of(observed))
         self.contest = Contest(self.held, [fits.fold.row.size for fits in self.folds])
         self.interrupted = False
@@ -203,7 +207,11 @@ class EnsembleFit:
         ratios = np.concatenate([fits.score_ratios() for fits in self.folds] or [np.empty(0)])
         column = self.held.column[self.held.where("numbers")][: ratios.size]
         factor = calibrated(ratios, column, self.observed.n_features)
-        return ScoreMargins.sharper(source, factor, self.observed, self.prediction)
+        some = np.sort(np.argsort(self.whole.keys.rows, kind="stable")[:MARGIN_ROWS])
+        rows = Observations(self.observed.X[some], self.observed.Y[some])
+        return ScoreMargins.sharper(
+            source, factor, rows, Prediction(*(part[some] for part in self.prediction))
+        )
 
     @cached_property
     def prediction(self) -> Prediction:

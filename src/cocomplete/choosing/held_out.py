@@ -50,6 +50,19 @@ class Fold:
     value: FloatArray
     part: NDArray[np.intp]
 
+    def log_loss(self, log_odds: FloatArray) -> float:
+        """Mean log-loss of the held-out labels; 0 if there are none.
+
+        Parameters
+        ----------
+        log_odds : ndarray
+            One number per held-out cell.
+        """
+        labels = self.part >= PARTS.index("labels")
+        if not labels.any():
+            return 0.0
+        return float((np.logaddexp(0, log_odds[labels]) - self.value[labels] * log_odds[labels]).mean())
+
 
 @dataclass(frozen=True, eq=False)
 class Units:

@@ -4,7 +4,7 @@ A kind has candidates, one per setting. ``judge`` adds what they predict of the 
 ``fit`` makes one of them a member. A new kind is a class here and an entry of ``KINDS``.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -16,8 +16,7 @@ from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, SHARES, Path
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
-from cocomplete.members.kernel import VARIANCES, KernelKind, kernel_path
-from cocomplete.members.linear_average import LinearAverage
+from cocomplete.members.kernel import VARIANCES, KernelKind, KernelRegression, kernel_path
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.number_kernel import NOISES, number_kernels
 from cocomplete.members.prediction import Member, decode
@@ -34,6 +33,13 @@ SETTING_TRUST = 1.0
 PROMISING = 1.02
 """A minimiser whose error on held-out cells of a part is so many times the best other member's, or less, is
 worth following further."""
+
+PAST_BEST = 1.02
+"""A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far."""
+
+FIRST_SHARES, WORTH_A_PATH = (0.35, 0.12), 1.1
+"""Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its own
+may be for the path to be followed."""
 
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
@@ -158,7 +164,7 @@ class LinearAverageKind:
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit it."""
-        return LinearAverage.fit(fits.observed, fits.yes_no, features=self.features)
+        return fits.linear_average(features=self.features)
 
     def setting_cost(self, setting: Any) -> float:
         """Give nothing."""
@@ -177,20 +183,29 @@ class LabelKernelKind:
         return bool(observed.n_labels and observed.X_known.any())
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Judge all variances, along a path."""
+        """Judge variances along a path, which ends where the first fold's labels get clearly worse."""
+        variances: tuple[float, ...] = VARIANCES
         for number, fits in enumerate(folds):
-            fold, visible = fits.fold, fits.observed
-            asked = np.unique(fold.row[fold.column >= visible.n_features])
-            if not asked.size:
-                continue
-            for fitted in kernel_path(
-                fits.source, fits.completed, visible.Y, fits.keys.rows, self.name, VARIANCES
-            ):
-                labels = fitted.of(fits.completed.take(asked)).mean
-                mean = np.full((visible.n_samples, labels.shape[1]), np.nan)
-                mean[asked] = labels
-                candidate = Candidate(self.name, fitted.variance)
-                contest.add_means(candidate, number, mean[fold.row, fold.column])
+            tried, losses = [], []
+            for fitted, means in self._path(fits, variances):
+                contest.add_means(Candidate(self.name, fitted.variance), number, means)
+                tried.append(fitted.variance)
+                losses.append(fits.fold.log_loss(means))
+                if number == 0 and losses[-1] > PAST_BEST * min(losses):
+                    break
+            variances = tuple(tried)
+
+    def _path(
+        self, fits: FoldFits, variances: Sequence[float]
+    ) -> Iterator[tuple[KernelRegression, FloatArray]]:
+        """Fit growing variances to a fold's visible labels; give them and what they predict held-out ones."""
+        fold, visible = fits.fold, fits.observed
+        asked, place = np.unique(fold.row, return_inverse=True)
+        rows = fits.completed.take(asked)
+        for fitted in kernel_path(
+            fits.source, fits.completed, visible.Y, fits.keys.rows, self.name, variances
+        ):
+            yield fitted, fitted.of(rows).mean[place, fold.column]
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit one variance, by the path that leads there."""
@@ -326,6 +341,15 @@ class MinimiserKind:
             first.means[one] = means[:size]
         parts = [part for part in PARTS if first.held.where(part).size]
         rivals = {part: min(first.loss(one, part) for one in first.candidates()) for part in parts}
+        look = Contest(first.held, [size])
+        for penalties, means in Path(FEATURE_WEIGHTS[0], exact=False, values=FIRST_SHARES).follow(
+            folds[0].fold, folds[0].yes_no
+        ):
+            look.add_means(penalties, 0, means)
+        if not any(
+            look.loss(one, part) < WORTH_A_PATH * rivals[part] for one in look.candidates() for part in parts
+        ):
+            return
         for weight in FEATURE_WEIGHTS:
             self._look(Path(weight, exact=False, values=SHARES), folds[0], first, rivals)
             tried = [one for one in first.candidates() if one.kind == self.name]

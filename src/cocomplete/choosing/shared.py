@@ -9,6 +9,7 @@ from cocomplete.choosing.held_out import Fold
 from cocomplete.fitted.parts import PARTS
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
+from cocomplete.members.linear_average import LinearAverage, as_numbers
 from cocomplete.members.minimiser import Solve
 from cocomplete.problem.content_keys import ContentKeys
 from cocomplete.problem.observations import Observations
@@ -16,8 +17,17 @@ from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.solution import Progress
 
 
+GROWTH = 4
+"""Factors that an average of the whole table may add to those it starts with. On the tables to choose with it
+lowers errors of features by 1 % and of labels by 0.5 % on average, by up to 30 %; eight do no better."""
+
+
 class SharedFits:
     """A table, and fits to it that are made when they are first asked for.
+
+    Averages start from each other: that of normal scores from that of features as they are, and those of the
+    whole table from those of ``earlier`` fits, to a fold. A fold's never start from anything that has seen its
+    held-out cells.
 
     Parameters
     ----------
@@ -32,6 +42,9 @@ class SharedFits:
         Called with a record per sweep of an average.
     """
 
+    growth = GROWTH
+    """Factors that every average may add."""
+
     def __init__(
         self,
         observed: Observations,
@@ -42,17 +55,42 @@ class SharedFits:
     ) -> None:
         self.observed, self.yes_no, self.keys, self.solve = observed, yes_no, keys, solve
         self.progress = progress
+        self.earlier: SharedFits | None = None
         self._averages: dict[bool, Average] = {}
+        self._linear: dict[bool, LinearAverage] = {}
         self._moments: dict[bool, Moments] = {}
         self._completed: CompletedRows | None = None
 
     def average(self, *, gaussian: bool) -> Average:
         """Give the average of features as they are, or of their normal scores."""
         if gaussian not in self._averages:
+            start = None
+            if self.earlier is not None:
+                start = self.earlier.average(gaussian=gaussian)
+            elif gaussian and False in self._averages:
+                start = self._averages[False]
             self._averages[gaussian] = Average.fit(
-                self.observed, self.yes_no, gaussian=gaussian, progress=self.progress
+                self.observed,
+                self.yes_no,
+                gaussian=gaussian,
+                start=None if start is None else start.posterior,
+                growth=self.growth,
+                progress=self.progress,
             )
         return self._averages[gaussian]
+
+    def linear_average(self, *, features: bool) -> LinearAverage:
+        """Give the average with 0/1 columns as numbers, of the whole table or of labels alone."""
+        if features not in self._linear:
+            start = None
+            if self.earlier is not None:
+                start = self.earlier.linear_average(features=features).average.posterior
+            elif features:
+                start = as_numbers(self.source)
+            self._linear[features] = LinearAverage.fit(
+                self.observed, self.yes_no, features=features, start=start, growth=self.growth
+            )
+        return self._linear[features]
 
     def moments(self, *, gaussian: bool) -> Moments:
         """Give what that average believes of every cell."""
@@ -86,6 +124,8 @@ class FoldFits(SharedFits):
     whole : SharedFits
         The whole table.
     """
+
+    growth = 0
 
     def __init__(self, fold: Fold, whole: SharedFits) -> None:
         super().__init__(fold.visible, whole.yes_no, whole.keys, whole.solve)

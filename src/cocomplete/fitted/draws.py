@@ -62,7 +62,7 @@ class ScoreMargins:
     def sharper(
         cls, average: Average, factor: FloatArray, observed: Observations, prediction: Prediction
     ) -> "ScoreMargins":
-        """Find the columns for which these margins are sharper, on average over a table's rows."""
+        """Find the columns for which these margins are sharper, on average over some rows."""
         every = cls(average, factor, ~average.encoding.yes_no)
         scale, order = average.encoding.scale, average.encoding.order
         assert isinstance(scale, NormalScores)

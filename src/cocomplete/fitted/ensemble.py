@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.engines.row_blocks import BLOCK_NUMBERS
 from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows, KernelRegression
@@ -52,13 +53,24 @@ class Ensemble:
         std : bool, default=True
             Whether standard deviations are needed; they are 0 without.
         """
+        n, d = observed.X.shape
+        mean, spread = np.empty((n, d + observed.n_labels)), np.zeros((n, d))
+        # A minimiser's own rows are known all together.
+        step = n if training else max(1, BLOCK_NUMBERS // mean.shape[1])
+        for first in range(0, n, step):
+            some = slice(first, first + step)
+            rows = observed if step >= n else Observations(observed.X[some], observed.Y[some])
+            mean[some], spread[some] = self._predict_block(rows, training=training, std=std)
+        return Prediction(mean, spread)
+
+    def _predict_block(self, observed: Observations, *, training: bool, std: bool) -> Prediction:
         predictions = self._predictions(observed, training=training, std=std)
-        weights = self._weights(observed)
         d = observed.n_features
         numbers = self.weights["numbers"]
         mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
         for k, one in predictions.items():
-            mean += np.where(weights[k] > 0, weights[k] * one.mean, 0)
+            weight = self._weight(k, observed)
+            mean += np.where(weight > 0, weight * one.mean, 0)
         mean = self._stretched(mean, observed)
         if not std:
             return Prediction(mean, np.zeros((len(mean), d)))
@@ -97,17 +109,13 @@ class Ensemble:
                 found[k] = member.predict(observed, training=training, std=std and alone)
         return found
 
-    def _weights(self, observed: Observations) -> FloatArray:
-        """Weight of every member in every cell, shape (n_members, n_samples or 1, n_features + n_labels)."""
-        d = observed.n_features
+    def _weight(self, k: int, observed: Observations) -> FloatArray:
+        """Weight of a member in every cell, shape (n_samples, n_features + n_labels)."""
+        own = {part: float(weights[k]) for part, weights in self.weights.items()}
         seen = np.asarray(observed.Y_known.any(axis=1))
-        found = np.empty((len(self.members), observed.n_samples, d + observed.n_labels))
-        found[:, :, :d] = np.where(
-            self.yes_no, self.weights["yes-no"][:, None, None], self.weights["numbers"][:, None, None]
-        )
-        found[:, :, d:] = np.where(
-            seen[:, None], self.weights["labels"][:, None, None], self.weights["unlabelled"][:, None, None]
-        )
+        found = np.empty((observed.n_samples, observed.n_features + observed.n_labels))
+        found[:, : observed.n_features] = np.where(self.yes_no, own["yes-no"], own["numbers"])
+        found[:, observed.n_features :] = np.where(seen, own["labels"], own["unlabelled"])[:, None]
         return found
 
     @classmethod

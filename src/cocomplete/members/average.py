@@ -11,7 +11,8 @@ from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.solution import Progress
-from cocomplete.solvers.variational import FactorPosterior, fit_variational
+from cocomplete.solvers.posterior import FactorPosterior
+from cocomplete.solvers.variational import fit_variational
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,14 @@ class Average:
 
     @classmethod
     def fit(
-        cls, observed: Observations, yes_no: BoolArray, *, gaussian: bool, progress: Progress | None = None
+        cls,
+        observed: Observations,
+        yes_no: BoolArray,
+        *,
+        gaussian: bool,
+        start: FactorPosterior | None = None,
+        growth: int = 0,
+        progress: Progress | None = None,
     ) -> "Average":
         """Fit it to a table.
 
@@ -44,12 +52,19 @@ class Average:
         yes_no : ndarray of bool, shape (n_features,)
         gaussian : bool
             Whether numbers are made normal by ranks.
+        start : FactorPosterior, optional
+            Of the same columns, in the solvers' order, to go on from.
+        growth : int, default=0
+            Factors to add from what is left unexplained.
         progress : callable, optional
             Called with a record per sweep.
         """
         encoding = Encoding.of(observed, yes_no, center=True, scale=True, gaussian=gaussian)
         cells = Cells.of(encoding.apply(observed))
-        return cls(encoding, fit_variational(cells, encoding.offsets.astype(np.float64), progress=progress))
+        base = encoding.offsets.astype(np.float64)
+        return cls(
+            encoding, fit_variational(cells, base, start=start, growth=growth, progress=progress)
+        )
 
     def moments(self, observed: Observations) -> Moments:
         """Mean and variance of every cell on the fit's own scale."""

@@ -7,18 +7,20 @@ the others; the expected kernel of two rows falls with the posterior variance of
 that, rows of which little is known would all look alike, and a complete one like none of them.
 
 A label's log-odds are a Gaussian process on the rows; its mode is used (Rasmussen and Williams, 2006, section
-3.4), of all labels at a time.
+3.4). The process is written as a regression on the kernel's *principal directions*: for the radial kernel
+through landmark rows (Nyström), which are all rows of a short table. In these directions the regression is
+nearly diagonal, so that a few preconditioned conjugate-gradient steps solve it for all labels at a time.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.metrics.pairwise import rbf_kernel
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.members.average import Average
@@ -43,11 +45,15 @@ INNER_STEPS, INNER_TOL = 50, 1e-2
 STEP_SIZES = (1.0, 0.5, 0.25, 0.1)
 """What is tried of a Newton step, until one does not lower the probability."""
 
-MOST_ROWS = 3_000
-"""Of a longer table rows are compared with this many."""
+LANDMARKS = 500
+"""Rows that the radial kernel compares with, at most."""
 
-LARGEST = 3e8
-"""Multiplications of one Newton step for all labels that bound how many rows they are learnt from."""
+MOST_ROWS = 5_000
+"""Rows that labels are learnt from, at most."""
+
+NEGLIGIBLE = 0.04
+"""Variance that a principal direction gives all rows together below which it is left out: its coefficient
+would still keep to its prior to within 1 %, a label's curvature being 1/4 at most."""
 
 BLOCK = 4096
 """Rows that are compared at a time."""
@@ -94,12 +100,9 @@ class CompletedRows:
         """Give some of them."""
         return CompletedRows(self.X[some], self.variances[some])
 
-    def kernel(self, other: "CompletedRows", kind: KernelKind) -> FloatArray:
-        """Give the expected kernel of each row with each of others, given what is not known of both."""
-        d = self.X.shape[1]
-        if kind == "linear":
-            return np.asarray(linear_kernel(self.X, other.X) / d)
-        near = rbf_kernel(self.X, other.X, gamma=1 / d)
+    def radial(self, other: "CompletedRows") -> FloatArray:
+        """Give the expected radial kernel of each row with each of others, given what is not known of both."""
+        near = rbf_kernel(self.X, other.X, gamma=1 / self.X.shape[1])
         near *= np.exp(-self.variance)[:, None]
         near *= np.exp(-other.variance)
         return np.asarray(near)
@@ -107,17 +110,17 @@ class CompletedRows:
 
 @dataclass(frozen=True, eq=False)
 class KernelRegression:
-    """Labels of rows from their kernel with rows of which labels are known.
+    """Labels of rows from their features, or from their kernel with landmark rows.
 
     Attributes
     ----------
     average : Average
         Completes features.
     kind : {"linear", "rbf"}
-    rows : CompletedRows
-        What others are compared with.
-    weights : ndarray of shape (n_rows, n_labels)
-        What a kernel of one with a row adds to a label's log-odds.
+    landmarks : CompletedRows or None
+        What rows are compared with; None for the linear kernel.
+    coefficients : ndarray of shape (n_features or number of landmarks, n_labels)
+        What a standardised feature, or a kernel of one with a landmark, adds to a label's log-odds.
     intercept : ndarray of shape (n_labels,)
     variance : float
         Prior variance of a row's log-odds.
@@ -125,8 +128,8 @@ class KernelRegression:
 
     average: Average
     kind: KernelKind
-    rows: CompletedRows
-    weights: FloatArray
+    landmarks: CompletedRows | None
+    coefficients: FloatArray
     intercept: FloatArray
     variance: float
 
@@ -145,7 +148,7 @@ class KernelRegression:
         mean = np.full((n, d + len(self.intercept)), np.nan)
         for first in range(0, n, BLOCK):
             some = slice(first, first + BLOCK)
-            mean[some, d:] = self.intercept + rows.take(some).kernel(self.rows, self.kind) @ self.weights
+            mean[some, d:] = self.intercept + _compared(rows.take(some), self.landmarks) @ self.coefficients
         return Prediction(mean, np.full((n, d), np.nan))
 
 
@@ -168,78 +171,148 @@ def kernel_path(
     labels : ndarray of shape (n_rows, n_labels)
         0 or 1; NaN where unknown.
     keys : ndarray of shape (n_rows,)
-        Where there are too many rows, those with the smallest keys are learnt from.
+        Where there are too many rows, those with the smallest keys are learnt from, or are landmarks.
     kind : {"linear", "rbf"}
     variances : sequence of float
     """
-    most = min(MOST_ROWS, int(np.sqrt(LARGEST / max(labels.shape[1], 1))))
     some = np.flatnonzero(~np.isnan(labels).all(axis=1))
-    if len(some) > most:
-        some = np.sort(some[np.argsort(keys[some], kind="stable")[:most]])
+    some = some[np.argsort(keys[some], kind="stable")[:MOST_ROWS]]
     compared, Y = rows.take(some), labels[some]
-    base = average.encoding.offsets[rows.X.shape[1] :].astype(np.float64)
-    K = compared.kernel(compared, kind)
-    if kind == "rbf":
+    landmarks = compared.take(slice(LANDMARKS)) if kind == "rbf" else None
+    raw = _compared(compared, landmarks)
+    if landmarks is not None:
         # Whatever is not known of a row, it is like itself.
-        np.fill_diagonal(K, 1)
-    weights = np.zeros_like(Y)
+        np.fill_diagonal(raw, 1)
+    directions = _Directions.of(raw, landmarks=landmarks is not None)
+    base = average.encoding.offsets[rows.X.shape[1] :].astype(np.float64)
+    W = np.zeros((1, Y.shape[1]))
     for variance in variances:
-        weights = _modes(variance * K + 1 / OFFSET_PRECISION[1], Y, base, weights)
-        intercept = base + weights.sum(axis=0) / OFFSET_PRECISION[1]
-        yield KernelRegression(average, kind, compared, variance * weights, intercept, variance)
+        some_directions = directions.at(variance)
+        start = np.zeros((len(some_directions.squares) + 1, Y.shape[1]))
+        start[: len(W)] = W
+        W = _modes(some_directions, variance, Y, base, start)
+        coefficients = some_directions.basis @ W[1:]
+        yield KernelRegression(average, kind, landmarks, coefficients, base + W[0], variance)
 
 
-def _modes(K: FloatArray, Y: FloatArray, base: FloatArray, A: FloatArray) -> FloatArray:
-    """Find the most probable F = KA given each column's labels, by Newton steps from some A on.
+def _compared(rows: CompletedRows, landmarks: CompletedRows | None) -> FloatArray:
+    """Give what coefficients multiply: features, such that the linear kernel is a product, or kernels."""
+    if landmarks is None:
+        return np.asarray(rows.X / np.sqrt(rows.X.shape[1]))
+    return rows.radial(landmarks)
 
-    A step may be cut. A row of which a label is not known has no part in it.
+
+class _Directions(NamedTuple):
+    """Principal directions of a kernel on some rows, the longest first.
+
+    Attributes
+    ----------
+    design : ndarray of shape (n_rows, k)
+        The kernel is nearly design · designᵀ, and designᵀ · design is diagonal.
+    squares : ndarray of shape (k,)
+        That diagonal.
+    basis : ndarray of shape (n_compared, k)
+        Takes what rows are compared by to the directions.
     """
-    A, F = A.copy(), K @ A
+
+    design: FloatArray
+    squares: FloatArray
+    basis: FloatArray
+
+    @classmethod
+    def of(cls, raw: FloatArray, *, landmarks: bool) -> "_Directions":
+        """Find them for rows by their features, or by kernels whose first rows are the landmarks' own."""
+        root = np.eye(raw.shape[1])
+        if landmarks:
+            values, vectors = _eigen(raw[: raw.shape[1]])
+            kept = values > 1e-10 * values[0]
+            values, root = values[kept], vectors[:, kept] / np.sqrt(values[kept])
+            if len(raw) == raw.shape[1]:
+                return cls(vectors[:, kept] * np.sqrt(values), values, root)
+            raw = raw @ root
+        if raw.shape[0] >= raw.shape[1]:
+            squares, turn = _eigen(raw.T @ raw)
+        else:
+            squares, left = _eigen(raw @ raw.T)
+            turn = raw.T @ (left / np.sqrt(np.maximum(squares, 1e-300)))
+        kept = squares > 1e-10 * max(squares[0], 1e-300)
+        return cls(raw @ turn[:, kept], squares[kept], root @ turn[:, kept])
+
+    def at(self, variance: float) -> "_Directions":
+        """Leave out those that hardly matter for a prior variance."""
+        count = int(np.count_nonzero(variance * self.squares > NEGLIGIBLE))
+        return _Directions(self.design[:, :count], self.squares[:count], self.basis[:, :count])
+
+
+def _eigen(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues, the largest first, and eigenvectors."""
+    values, vectors = np.linalg.eigh(symmetric)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _modes(
+    directions: _Directions, variance: float, Y: FloatArray, base: FloatArray, W: FloatArray
+) -> FloatArray:
+    """Find the most probable coefficients of each label, by Newton steps from some on.
+
+    Row 0 of W is the offset's distance from ``base``. A step may be cut. A row of which a label is not known
+    has no part in it.
+    """
+    W = W.copy()
+    design = np.column_stack((np.ones(len(Y)), directions.design))
+    squares = np.concatenate(([len(Y)], directions.squares))
+    ridge = np.concatenate(([OFFSET_PRECISION[1]], np.full(len(squares) - 1, 1 / variance)))[:, None]
     known, Y = ~np.isnan(Y), np.nan_to_num(Y)
-    left = np.arange(A.shape[1])
-    for _ in range(STEPS if A.size else 0):
-        seen, y, o, a, f = known[:, left], Y[:, left], base[left], A[:, left], F[:, left]
+    F = design @ W
+    left = np.arange(W.shape[1])
+    for _ in range(STEPS if W.size else 0):
+        seen, y, o, w, f = known[:, left], Y[:, left], base[left], W[:, left], F[:, left]
         p = expit(o + f)
-        step = _newton_step(K, np.sqrt(seen * p * (1 - p)), seen * (y - p) - a)
-        change = K @ step
-        value, size = _log_probability(a, f, y, o, seen), np.zeros(len(left))
+        curvature = seen * p * (1 - p)
+        slope = design.T @ (seen * (y - p)) - ridge * w
+        # Directions are orthogonal: were all curvatures equal, this would be the Hessian itself.
+        step = _newton_step(design, curvature, ridge, ridge + np.outer(squares, curvature.mean(axis=0)), slope)
+        change = design @ step
+        value, size = _log_probability(w, f, y, o, seen, ridge), np.zeros(len(left))
         for part in STEP_SIZES:
-            new = _log_probability(a + part * step, f + part * change, y, o, seen)
+            new = _log_probability(w + part * step, f + part * change, y, o, seen, ridge)
             size[(size == 0) & (new >= value)] = part
             if size.all():
                 break
-        A[:, left], F[:, left] = a + size * step, f + size * change
+        W[:, left], F[:, left] = w + size * step, f + size * change
         left = left[np.abs(size * change).max(axis=0) >= STEP_TOL]
         if not left.size:
             break
-    return A
+    return W
 
 
-def _newton_step(K: FloatArray, root: FloatArray, slope: FloatArray) -> FloatArray:
-    """Solve (I + R²K) S = G for every column, R diagonal, by conjugate gradients.
-
-    S = G - RX with (I + RKR) X = RKG, which is symmetric.
-    """
-    residual = root * (K @ slope)
-    X, direction = np.zeros_like(residual), residual.copy()
-    left: FloatArray = np.einsum("nl,nl->l", residual, residual)
+def _newton_step(
+    design: FloatArray, curvature: FloatArray, ridge: FloatArray, diagonal: FloatArray, slope: FloatArray
+) -> FloatArray:
+    """Solve (designᵀ C design + ridge) S = slope for every label by preconditioned conjugate gradients."""
+    residual, S = slope.copy(), np.zeros_like(slope)
+    preconditioned = residual / diagonal
+    direction = preconditioned.copy()
+    left: FloatArray = np.einsum("kl,kl->l", residual, preconditioned)
     enough = INNER_TOL**2 * left
+    tiny = np.finfo(float).tiny
     for _ in range(INNER_STEPS):
         if (left <= enough).all():
             break
-        turned = direction + root * (K @ (root * direction))
-        pace = left / np.maximum(np.einsum("nl,nl->l", direction, turned), np.finfo(float).tiny)
-        X += pace * direction
+        turned = design.T @ (curvature * (design @ direction)) + ridge * direction
+        pace = left / np.maximum(np.einsum("kl,kl->l", direction, turned), tiny)
+        S += pace * direction
         residual -= pace * turned
-        before, left = left, np.einsum("nl,nl->l", residual, residual)
-        direction = residual + left / np.maximum(before, np.finfo(float).tiny) * direction
-    return np.asarray(slope - root * X)
+        preconditioned = residual / diagonal
+        before, left = left, np.einsum("kl,kl->l", residual, preconditioned)
+        direction = preconditioned + left / np.maximum(before, tiny) * direction
+    return S
 
 
 def _log_probability(
-    A: FloatArray, F: FloatArray, Y: FloatArray, base: FloatArray, known: BoolArray
+    W: FloatArray, F: FloatArray, Y: FloatArray, base: FloatArray, known: BoolArray, ridge: FloatArray
 ) -> FloatArray:
-    """Log-probability of each column's labels and of F = KA, but for a constant."""
+    """Log-probability of each label's cells and of its coefficients, but for a constant."""
     Z = base + F
     likelihood = np.where(known, Y * Z - np.logaddexp(0, Z), 0)
-    return np.asarray(likelihood.sum(axis=0) - np.einsum("nl,nl->l", A, F) / 2)
+    return np.asarray(likelihood.sum(axis=0) - (ridge * W**2).sum(axis=0) / 2)

@@ -14,6 +14,8 @@ from cocomplete.members.average import Average
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.moments import diagonals, pack, unpack
+from cocomplete.solvers.posterior import FactorPosterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,15 @@ class LinearAverage:
         return "average of labels as numbers" if self.features else "average of labels alone"
 
     @classmethod
-    def fit(cls, observed: Observations, yes_no: BoolArray, *, features: bool = True) -> "LinearAverage":
+    def fit(
+        cls,
+        observed: Observations,
+        yes_no: BoolArray,
+        *,
+        features: bool = True,
+        start: FactorPosterior | None = None,
+        growth: int = 0,
+    ) -> "LinearAverage":
         """Fit it to a table.
 
         Parameters
@@ -52,13 +62,18 @@ class LinearAverage:
         yes_no : ndarray of bool, shape (n_features,)
         features : bool, default=True
             Whether features take part. Where they are many, what labels have in common gets lost in them.
+        start : FactorPosterior, optional
+            Of the same columns as numbers, to go on from.
+        growth : int, default=0
+            Factors to add from what is left unexplained.
         """
         table = _as_numbers(observed, features=features)
         own = yes_no if features else yes_no[:0]
         binary = np.concatenate((own, np.ones(observed.n_labels, bool)))
         some = table.X_known.any(axis=1)
         fitted = Observations(table.X[some], table.Y[some])
-        average = Average.fit(fitted, np.zeros(binary.size, bool), gaussian=True)
+        nothing = np.zeros(binary.size, bool)
+        average = Average.fit(fitted, nothing, gaussian=True, start=start, growth=growth)
         rate = expit(shrunken_log_odds(table.X.astype(np.float64)[:, binary]))
         level = np.zeros(binary.size)
         level[binary] = -ndtri(rate)
@@ -82,3 +97,24 @@ def _as_numbers(observed: Observations, *, features: bool) -> Observations:
     """Features and labels, or labels alone, as one table of numbers."""
     table = np.hstack((observed.X, observed.Y)) if features else observed.Y
     return Observations(table, np.empty((observed.n_samples, 0)))
+
+
+def as_numbers(average: Average) -> FactorPosterior:
+    """Give an average's posterior as one of numbers alone, in the user's columns, to start from."""
+    encoding, posterior = average.encoding, average.posterior
+    numbers, width = encoding.n_numbers, posterior.V.shape[1]
+    rate = expit(encoding.log_odds.astype(np.float64))
+    # Where log-odds move by one, a standardised 0/1 column moves by the standard deviation of its values.
+    slope = np.concatenate((np.ones(numbers), np.sqrt(rate * (1 - rate))))[encoding.order]
+    V = slope[:, None] * posterior.V[encoding.order]
+    second = slope[:, None] ** 2 * posterior.second[encoding.order]
+    # An offset of log-odds is none of a standardised column.
+    V[:, 0] = 0
+    whole = unpack(second, width)
+    whole[:, 0], whole[:, :, 0] = 0, 0
+    explained = diagonals(second, width)[:, 1:].sum(axis=1)
+    noise = np.maximum(1 - explained, 0.1)
+    own = encoding.order < numbers
+    noise[own] = posterior.noise[encoding.order[own]]
+    precision = np.tile(len(V) / np.maximum(diagonals(second, width)[:, 1:].sum(axis=0), 1e-6), (2, 1))
+    return FactorPosterior(np.zeros(len(V)), V, pack(whole), noise, precision, (), 0, converged=False)

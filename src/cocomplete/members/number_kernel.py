@@ -7,6 +7,7 @@ radial kernel of two rows falls with the posterior variance of what was filled.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ LINEAR_WEIGHT = 10.0
 MOST_ROWS, LARGEST = 400, 1.5e9
 """Rows that a column is learnt from, at most, and multiplications of all columns' regressions."""
 
+BLOCK = 512
+"""Rows that are compared at a time: their kernels stay in the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class NumberKernel:
@@ -40,12 +44,12 @@ class NumberKernel:
         Of the targets.
     columns : ndarray of int
         The number columns, in the user's order; regressions are stored in this order.
+    landmarks : CompletedRows
+        Rows that columns are learnt from.
     chosen : tuple of ndarray of int
-        Rows that each column is learnt from.
-    rows : CompletedRows
-        The table's rows.
+        Which of the landmarks each column is learnt from.
     weights : tuple of ndarray
-        Of every column's rows.
+        Of every column's landmarks.
     noise : float
     n_labels : int
         Columns after the features.
@@ -54,8 +58,8 @@ class NumberKernel:
     average: Average
     scale: Standardization
     columns: NDArray[np.intp]
+    landmarks: CompletedRows
     chosen: tuple[NDArray[np.intp], ...]
-    rows: CompletedRows
     weights: tuple[FloatArray, ...]
     noise: float
     n_labels: int
@@ -69,9 +73,11 @@ class NumberKernel:
         """Predict numbers of rows whose features are completed already."""
         n, d = rows.X.shape
         mean, std = np.full((n, d + self.n_labels), np.nan), np.full((n, d), np.nan)
-        everyone = np.arange(n)
-        for k, j in enumerate(self.columns):
-            mean[:, j], std[:, j] = self._column(rows, everyone, k), self._std(k)
+        for first in range(0, n, BLOCK):
+            some = slice(first, first + BLOCK)
+            compared = _Compared.of(rows.take(some), self.landmarks)
+            for k, j in enumerate(self.columns):
+                mean[some, j], std[some, j] = self._column(compared, k), self._std(k)
         return Prediction(mean, std)
 
     def at(
@@ -79,19 +85,21 @@ class NumberKernel:
     ) -> tuple[FloatArray, FloatArray]:
         """Predict some cells, with standard deviations; NaN where they are not numbers."""
         mean, std = np.full(row.size, np.nan), np.full(row.size, np.nan)
+        asked, place = np.unique(row, return_inverse=True)
+        compared = _Compared.of(rows.take(asked), self.landmarks)
         for k, j in enumerate(self.columns):
-            asked = np.flatnonzero(column == j)
-            if asked.size:
-                mean[asked], std[asked] = self._column(rows, row[asked], k), self._std(k)
+            own = np.flatnonzero(column == j)
+            if own.size:
+                mean[own], std[own] = self._column(compared.take(place[own]), k), self._std(k)
         return mean, std
 
     def _std(self, k: int) -> float:
         """Give the standard deviation of a column's noise."""
         return float(np.sqrt(self.noise) * self.scale.scale[k])
 
-    def _column(self, rows: CompletedRows, some: NDArray[np.intp], k: int) -> FloatArray:
+    def _column(self, compared: "_Compared", k: int) -> FloatArray:
         inner = int(self.average.encoding.order[self.columns[k]])
-        K = _kernel(rows.take(some), self.rows.take(self.chosen[k]), inner)
+        K = compared.kernel(self.chosen[k], inner)
         return np.asarray(self.scale.center[k] + self.scale.scale[k] * (K @ self.weights[k]))
 
 
@@ -102,8 +110,9 @@ def number_kernels(
     yes_no: BoolArray,
     keys: NDArray[np.uint64],
     noises: Sequence[float] = NOISES,
+    columns: NDArray[np.intp] | None = None,
 ) -> Iterator[NumberKernel]:
-    """Regress every number column on the others, for several noises.
+    """Regress number columns on the others, for several noises.
 
     Parameters
     ----------
@@ -115,42 +124,82 @@ def number_kernels(
     keys : ndarray of shape (n_rows,)
         Where there are too many rows, those with the smallest keys are learnt from.
     noises : sequence of float
+    columns : ndarray of int, optional
+        Which of the number columns; all of them if not given.
     """
-    columns = np.flatnonzero(~yes_no)
+    columns = np.flatnonzero(~yes_no) if columns is None else columns
     scale = Standardization.of(observed.X[:, columns], center=True, scale=True)
     targets = scale.apply(observed.X[:, columns])
     most = min(MOST_ROWS, int(np.cbrt(3 * LARGEST / max(len(columns), 1) / max(len(noises), 1))))
     order = np.argsort(keys, kind="stable")
+    known = ~np.isnan(targets[order])
+    learnt_from = known & (np.cumsum(known, axis=0) <= most)
+    used = learnt_from.any(axis=1)
+    landmarks = rows.take(order[used])
+    compared = _Compared.of(landmarks, landmarks)
     chosen: list[NDArray[np.intp]] = []
     weights: list[list[FloatArray]] = [[] for _ in noises]
     for k, j in enumerate(columns):
-        known = order[~np.isnan(targets[order, k])][:most]
-        some = np.sort(known)
+        some = np.flatnonzero(learnt_from[used, k])
         chosen.append(some)
-        own = rows.take(some)
-        K = _kernel(own, own, int(average.encoding.order[j]))
-        y = targets[some, k].astype(np.float64)
+        K = compared.take(some).kernel(some, int(average.encoding.order[j]))
+        y = targets[order[used][some], k].astype(np.float64)
         for each, noise in zip(weights, noises, strict=True):
             each.append(np.linalg.solve(K + noise * np.eye(len(some)), y))
     for each, noise in zip(weights, noises, strict=True):
         yield NumberKernel(
-            average, scale, columns, tuple(chosen), rows, tuple(each), noise, observed.n_labels
+            average, scale, columns, landmarks, tuple(chosen), tuple(each), noise, observed.n_labels
         )
 
 
-def _kernel(one: CompletedRows, other: CompletedRows, left_out: int) -> FloatArray:
-    """Linear and radial kernel of rows with each other, one column left out."""
-    d = max(one.X.shape[1] - 1, 1)
-    x, z = one.X[:, left_out], other.X[:, left_out]
-    product = one.X @ other.X.T - np.outer(x, z)
-    squares = [(rows.X**2).sum(axis=1) - rows.X[:, left_out] ** 2 for rows in (one, other)]
-    variances = [rows.variances.sum(axis=1) - rows.variances[:, left_out] for rows in (one, other)]
-    distance = np.maximum(squares[0][:, None] + squares[1] - 2 * product, 0)
-    if one is not other:
-        distance += variances[0][:, None] + variances[1]
-    else:
-        # Whatever is not known of a row, it is like itself.
-        apart = variances[0][:, None] + variances[1]
-        np.fill_diagonal(apart, 0)
-        distance += apart
-    return np.asarray(1 + LINEAR_WEIGHT * product / d + np.exp(-distance / d))
+class _Compared(NamedTuple):
+    """Rows compared with landmarks by all columns; any one column can be left out again.
+
+    Attributes
+    ----------
+    rows, landmarks : CompletedRows
+    product, distance : ndarray of shape (n_rows, n_landmarks)
+        Inner product, and expected squared distance given what is not known of both.
+    """
+
+    rows: CompletedRows
+    landmarks: CompletedRows
+    product: FloatArray
+    distance: FloatArray
+
+    @classmethod
+    def of(cls, rows: CompletedRows, landmarks: CompletedRows) -> "_Compared":
+        """Compare rows with landmarks."""
+        product = rows.X @ landmarks.X.T
+        lengths = [(one.X**2 + one.variances).sum(axis=1) for one in (rows, landmarks)]
+        distance = lengths[0][:, None] + lengths[1] - 2 * product
+        if rows is landmarks:
+            # Whatever is not known of a row, it is like itself.
+            np.fill_diagonal(distance, 0)
+        return cls(rows, landmarks, product, distance)
+
+    def take(self, some: NDArray[np.intp]) -> "_Compared":
+        """Give some of the rows."""
+        return self._replace(
+            rows=self.rows.take(some), product=self.product[some], distance=self.distance[some]
+        )
+
+    def kernel(self, chosen: NDArray[np.intp], left_out: int) -> FloatArray:
+        """Linear and radial kernel of the rows with some landmarks, one column left out."""
+        d = max(self.rows.X.shape[1] - 1, 1)
+        x, z = self.rows.X[:, left_out], self.landmarks.X[chosen, left_out]
+        spread = self.rows.variances[:, left_out], self.landmarks.variances[chosen, left_out]
+        own = np.outer(x, z)
+        linear = np.take(self.product, chosen, axis=1)
+        apart = np.take(self.distance, chosen, axis=1)
+        linear -= own
+        apart -= (x**2 + spread[0])[:, None] + (z**2 + spread[1])
+        apart += 2 * own
+        # Below zero is a row and itself.
+        np.maximum(apart, 0, out=apart)
+        apart /= -d
+        np.exp(apart, out=apart)
+        linear *= LINEAR_WEIGHT / d
+        linear += apart
+        linear += 1
+        return linear

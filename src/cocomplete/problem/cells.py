@@ -82,6 +82,21 @@ class Cells:
             shape=(last - first, self.shape[1]),
         )
 
+    def take(self, some: NDArray[np.intp]) -> "Cells":
+        """Give the cells of some rows."""
+        x_start, x = _gathered(self.x_start, some)
+        y_start, y = _gathered(self.y_start, some)
+        return replace(
+            self,
+            x_start=x_start,
+            x_column=self.x_column[x],
+            x_value=self.x_value[x],
+            y_start=y_start,
+            y_column=self.y_column[y],
+            y_value=self.y_value[y],
+            shape=(len(some), self.shape[1]),
+        )
+
     def matrices(self, gx: FloatArray, gy: FloatArray) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Give values on Ω as two sparse matrices, features and labels, without copying them."""
         n, m = self.shape
@@ -96,3 +111,12 @@ def _compress(known: BoolArray, first: int) -> tuple[NDArray[np.int64], NDArray[
     np.cumsum(known.sum(axis=1), out=start[1:])
     numbers = np.arange(first, first + known.shape[1], dtype=np.int32)
     return start, np.broadcast_to(numbers, known.shape)[known]
+
+
+def _gathered(
+    start: NDArray[np.int64], some: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where some rows' cells begin once they are gathered, and where they are now."""
+    count = start[some + 1] - start[some]
+    new = np.concatenate(([0], np.cumsum(count)))
+    return new, np.arange(new[-1]) + np.repeat(start[some] - new[:-1], count)

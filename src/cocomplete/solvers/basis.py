@@ -1,12 +1,15 @@
 """The basis of factors: where they start, and changes of it that leave every cell as it is."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy import sparse
 
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import pack, unpack
+from cocomplete.solvers.row_block import label_scores
 from cocomplete.spectral import SparseSpectrum
 
 MOST_FACTORS, FEW_FACTORS = 32, 8
@@ -19,27 +22,51 @@ START_LENGTH, OWN_START_LENGTH, OWN_FACTORS = 0.3, 1.0, 8
 many."""
 
 
+def most_factors(n: int, m: int) -> int:
+    """Give the number of factors that a table of some size may have."""
+    return min(MOST_FACTORS, -(-n // 2), max(-(-m // 2), min(m - 1, FEW_FACTORS)))
+
+
 def first_factors(cells: Cells, base: FloatArray) -> FloatArray:
     """Leading right singular vectors of the zero-filled table, to the scale of unit rows."""
     n, m = cells.shape
-    share = max((cells.x_value.size + cells.y_value.size) / max(n * m, 1), 1e-6)
-    # Four is the slope of a score against its probability at one half.
-    scores = 4 * (cells.y_value - expit(base[cells.y_column].astype(np.float64)))
+    scores = label_scores(cells.y_value, base[cells.y_column].astype(np.float64))
     values = cells.x_value - base[cells.x_column]
     left, right = cells.matrices(values.astype(np.float64), scores)
-    rank = min(MOST_FACTORS, -(-n // 2), max(-(-m // 2), min(m - 1, FEW_FACTORS)))
+    rank = most_factors(n, m)
     d = cells.n_features
     # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.
-    own = min(OWN_FACTORS, m - d - 1, rank // 2) if d else 0
-    scale = 1 / (share * np.sqrt(max(n, 1)))
-    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, rank - max(own, 0))
-    V = np.zeros((m, 1 + len(s) + max(own, 0)))
-    V[:, 1 : 1 + len(s)] = START_LENGTH * scale * vectors * s
-    if own > 0:
-        s, vectors = SparseSpectrum(left[:, :0], right, floor=0.0).above(0.0, own)
-        first = V.shape[1] - own
-        V[d:, first : first + len(s)] = OWN_START_LENGTH * scale * vectors * s
-    return V
+    own = max(min(OWN_FACTORS, m - d - 1, rank // 2), 0) if d else 0
+    V = np.zeros((m, 1 + rank))
+    first = residual_factors([(left, right)], rank - own)
+    V[:, 1 : 1 + first.shape[1]] = START_LENGTH * first
+    if own:
+        of_labels = residual_factors([(left[:, :0], right)], own, (left.nnz + right.nnz) / (n * m))
+        V[d:, rank + 1 - own : rank + 1 - own + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
+    return V[:, : 1 + first.shape[1] + own]
+
+
+def residual_factors(
+    blocks: Sequence[tuple[sparse.csr_array, sparse.csr_array]], most: int, share: float | None = None
+) -> FloatArray:
+    """Leading right singular vectors of a sparse matrix, as loadings of unit rows.
+
+    Parameters
+    ----------
+    blocks : sequence of pairs of csr_array
+        Features and labels of consecutive rows.
+    most : int
+    share : float, optional
+        Share of the cells that is stored, which singular values shrink with; counted if not given.
+    """
+    left, right = (
+        part[0] if len(part) == 1 else sparse.vstack(part, format="csr") for part in zip(*blocks, strict=True)
+    )
+    n, m = left.shape[0], left.shape[1] + right.shape[1]
+    if share is None:
+        share = (left.nnz + right.nnz) / max(n * m, 1)
+    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, most)
+    return np.asarray(vectors * s / (max(share, 1e-6) * np.sqrt(max(n, 1))))
 
 
 def whitening(spread: FloatArray) -> FloatArray:

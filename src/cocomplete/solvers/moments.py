@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.kernels import cell_moments, gaussians, weighted_sums
+from cocomplete.kernels import gaussians, weighted_sums
 from cocomplete.problem.cells import Cells
 
 CHUNK = 4_000_000
@@ -57,12 +57,8 @@ class Pattern:
         What was observed, by rows.
     labels : ndarray of bool
         Which cells are under logistic loss.
-    column_start, row : CSC pattern
-    order : ndarray of int
-        Brings what is stored by rows into the order by columns.
-    row_bounds, column_bounds : ndarray of int
-        Blocks of about equally many cells; they depend on the table alone, so that answers do not depend on
-        how many threads there are.
+    shape : tuple of int
+        Of the table: (n_samples, m).
     n_features : int
     """
 
@@ -70,11 +66,7 @@ class Pattern:
     column: NDArray[np.int32]
     value: FloatArray
     labels: BoolArray
-    column_start: NDArray[np.int64]
-    row: NDArray[np.int32]
-    order: NDArray[np.int64]
-    row_bounds: NDArray[np.int64]
-    column_bounds: NDArray[np.int64]
+    shape: tuple[int, int]
     n_features: int
 
     @classmethod
@@ -86,24 +78,19 @@ class Pattern:
         merged = sparse.hstack(cells.matrices(ranks[: counts[0]], ranks[counts[0] :]), format="csr")
         value = np.concatenate((cells.x_value, cells.y_value)).astype(np.float64)
         column = merged.indices.astype(np.int32)
-        flipped = sparse.csr_array((ranks, column, merged.indptr), shape=cells.shape).tocsc()
         return cls(
             merged.indptr.astype(np.int64),
             column,
             value[merged.data.astype(np.int64) - 1],
             column >= cells.n_features,
-            flipped.indptr.astype(np.int64),
-            flipped.indices.astype(np.int32),
-            flipped.data.astype(np.int64) - 1,
-            _even_blocks(merged.indptr),
-            _even_blocks(flipped.indptr),
+            cells.shape,
             cells.n_features,
         )
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Of the table: (n_samples, m)."""
-        return len(self.start) - 1, len(self.column_start) - 1
+    @cached_property
+    def flipped(self) -> "ColumnPattern":
+        """The same cells column by column."""
+        return ColumnPattern.of(self)
 
     @cached_property
     def _flat(self) -> NDArray[np.int64] | None:
@@ -112,6 +99,32 @@ class Pattern:
         if self.value.size < DENSE * n * m:
             return None
         return np.repeat(np.arange(n) * m, np.diff(self.start)) + self.column
+
+    def row_sums(
+        self, weight: FloatArray, linear: FloatArray, mean: FloatArray, second: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Add up each row's cells: Σ weight E[v_j v_jᵀ], packed, and Σ linear E[v_j].
+
+        Parameters
+        ----------
+        weight, linear : ndarray, one number per cell
+            A cell's log-likelihood is linear t − ½ weight t² of its t = u_i · v_j.
+        mean, second : ndarray of shape (m, k) and (m, k(k+1)/2)
+        """
+        if self._flat is None:
+            return _sums(even_blocks(self.start), self.start, self.column, weight, linear, mean, second)
+        return self._whole(weight) @ second, self._whole(linear) @ mean
+
+    def column_sums(
+        self, weight: FloatArray, linear: FloatArray, mean: FloatArray, second: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Add up each column's cells likewise, over E[u_i u_iᵀ] and E[u_i]."""
+        if self._flat is None:
+            by, order = self.flipped, self.flipped.order
+            return _sums(
+                even_blocks(by.start), by.start, by.row, weight[order], linear[order], mean, second
+            )
+        return self._whole(weight).T @ second, self._whole(linear).T @ mean
 
     def row_posteriors(
         self,
@@ -127,48 +140,15 @@ class Pattern:
 
         Parameters
         ----------
-        weight, linear : ndarray, one number per cell
-            A cell says ½ weight t² − linear t of its t = u_i · v_j.
-        mean, second : ndarray of shape (m, k) and (m, k(k+1)/2)
+        weight, linear, mean, second : ndarray
+            As for :meth:`row_sums`.
         precision : ndarray of shape (n_samples, k)
             Of u_i's prior.
         offsets : bool, default=True
             Whether u_i's first coordinate is 1, the partner of an offset.
         """
-        if self._flat is None:
-            place = self.row_bounds, self.start, self.column
-            H, g = _sums(*place, weight, linear, mean, second)
-        else:
-            H, g = self._whole(weight) @ second, self._whole(linear) @ mean
-        return g, H, _gaussians(H, g, precision, int(offsets))
-
-    def column_posteriors(
-        self,
-        weight: FloatArray,
-        linear: FloatArray,
-        mean: FloatArray,
-        second: FloatArray,
-        precision: FloatArray,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give the same of every v_j, given the moments of every u_i."""
-        if self._flat is None:
-            place = self.column_bounds, self.column_start, self.row
-            H, g = _sums(*place, weight[self.order], linear[self.order], mean, second)
-        else:
-            H, g = self._whole(weight).T @ second, self._whole(linear).T @ mean
-        return g, H, _gaussians(H, g, precision, 0)
-
-    def moments(
-        self, U: FloatArray, second_u: FloatArray, V: FloatArray, second_v: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of every cell's u_i · v_j, from first and packed second moments of both."""
-        doubled = second_v * weights(V.shape[1])
-        if self._flat is not None:
-            t, square = (U @ V.T).ravel()[self._flat], (second_u @ doubled.T).ravel()[self._flat]
-            return t, np.maximum(square - t**2, 0)
-        t, variance = np.empty(self.value.size), np.empty(self.value.size)
-        cell_moments(self.row_bounds, self.start, self.column, U, second_u, V, doubled, t, variance)
-        return t, variance
+        H, g = self.row_sums(weight, linear, mean, second)
+        return g, H, normal_posteriors(H, g, precision, int(offsets))
 
     def _whole(self, values: FloatArray) -> FloatArray:
         """Put one number per cell where it belongs in the table, zeros elsewhere."""
@@ -177,7 +157,46 @@ class Pattern:
         return table
 
 
-def _gaussians(H: FloatArray, g: FloatArray, precision: FloatArray, fixed: int) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class ColumnPattern:
+    """A pattern column by column.
+
+    Attributes
+    ----------
+    start, row : CSC pattern
+    order : ndarray of int
+        Brings what is stored by rows into the order by columns.
+    """
+
+    start: NDArray[np.int64]
+    row: NDArray[np.int32]
+    order: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> "ColumnPattern":
+        """Transpose a pattern."""
+        # Ranks instead of values, because stored zeros must not be dropped.
+        ranks = np.arange(1.0, pattern.value.size + 1)
+        flipped = sparse.csr_array((ranks, pattern.column, pattern.start), shape=pattern.shape).tocsc()
+        return cls(
+            flipped.indptr.astype(np.int64),
+            flipped.indices.astype(np.int32),
+            flipped.data.astype(np.int64) - 1,
+        )
+
+
+def normal_posteriors(H: FloatArray, g: FloatArray, precision: FloatArray, fixed: int) -> FloatArray:
+    """Turn sums into posterior moments, in place; log |precision| of each is given.
+
+    Parameters
+    ----------
+    H, g : ndarray
+        As :meth:`Pattern.row_sums` gives them; on return packed second moments and means.
+    precision : ndarray, shape of ``g``
+        Of the prior.
+    fixed : int
+        1 if the first coordinate is known to be 1, else 0.
+    """
     log_det = np.empty(len(g))
     gaussians(H, g, precision, fixed, log_det)
     return log_det
@@ -229,7 +248,11 @@ def _triangle(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return row * k + column, whole.ravel()
 
 
-def _even_blocks(start: NDArray[np.integer]) -> NDArray[np.int64]:
+def even_blocks(start: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Cut rows into blocks of about equally many cells.
+
+    They depend on the table alone, so that answers do not depend on how many threads there are.
+    """
     count = min(len(start) - 1, 64)
     bounds = np.searchsorted(start, np.linspace(0, start[-1], count + 1)).astype(np.int64)
     bounds[0], bounds[-1] = 0, len(start) - 1

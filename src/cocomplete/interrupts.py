@@ -1,0 +1,6 @@
+"""stub until merged."""
+
+
+def stop_requested() -> bool:
+    """Whether the user asked to stop."""
+    return False

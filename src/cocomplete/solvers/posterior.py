@@ -1,0 +1,110 @@
+"""The distribution of a table's factors, and what it predicts of any rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocomplete.arrays import FloatArray
+from cocomplete.frozen import FieldsAlone
+from cocomplete.problem.cells import Cells
+from cocomplete.solvers.moments import CHUNK, Moments, diagonals, unpack, weights
+from cocomplete.solvers.row_block import Columns, RowBlock, Rows
+
+QUICK_SWEEPS, ROW_SWEEPS, ROW_TOL = 8, 40, 1e-6
+"""Updates of the labels' sites of rows that are predicted, all of the way; most updates of those that have not
+settled by then, at a slower pace; and the change of a row's labels' means at which it has."""
+
+PACE = 0.7
+"""Share of the way that a label's site moves per update, where it must not overshoot."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactorPosterior(FieldsAlone):
+    """The distribution of V and the offsets; all that new rows need.
+
+    Attributes
+    ----------
+    base : ndarray of shape (m,)
+        Offsets that the first coordinate of V counts from.
+    V : ndarray of shape (m, k + 1)
+        Means; column 0 holds the offsets, less ``base``.
+    second : ndarray of shape (m, (k + 1)(k + 2) / 2)
+        E[v_j v_jᵀ], packed: the lower triangle, row after row.
+    noise : ndarray of shape (n_numbers,)
+        Variance of each number around t_ij.
+    precision : ndarray of shape (2, k)
+        Prior precision of every factor, for numbers and for 0/1 columns.
+    bounds : tuple of float
+        The evidence lower bound after every sweep that was kept since precisions are learnt.
+    n_iter : int
+        Sweeps done.
+    converged : bool
+        Whether the bound stood still.
+    interrupted : bool
+        Whether Ctrl-C ended the sweeps.
+    """
+
+    base: FloatArray
+    V: FloatArray
+    second: FloatArray
+    noise: FloatArray
+    precision: FloatArray
+    bounds: tuple[float, ...]
+    n_iter: int
+    converged: bool
+    interrupted: bool = False
+
+    @property
+    def rank(self) -> int:
+        """Number of factors that the bound has kept."""
+        return int(self.V.shape[1]) - 1
+
+    @property
+    def factor_variance(self) -> FloatArray:
+        """Variance over all rows that each column has from its factors."""
+        return np.asarray(diagonals(self.second, self.V.shape[1])[:, 1:].sum(axis=1))
+
+    @property
+    def columns(self) -> Columns:
+        """What a pass over rows needs to know."""
+        return Columns(self.V, self.second, self.noise)
+
+    def rows(self, cells: Cells) -> Rows:
+        """Give the moments of u_i for rows with these cells, by the row step alone."""
+        columns = self.columns
+        rows, settled = RowBlock(cells, self.base).settle(columns, 1.0, QUICK_SWEEPS, ROW_TOL)
+        left = np.flatnonzero(~settled)
+        if left.size:
+            some = RowBlock(cells.take(left), self.base)
+            slower, _ = some.settle(columns, PACE, ROW_SWEEPS, ROW_TOL)
+            rows.U[left], rows.second[left] = slower
+        return rows
+
+    def predict(self, cells: Cells) -> Moments:
+        """Give mean and variance of every cell of rows with these observed cells."""
+        n, m = cells.shape
+        mean, variance = np.empty((n, m)), np.empty((n, m))
+        second_v = self.second * weights(self.V.shape[1])
+        step = max(1, CHUNK // max(second_v.shape[1], m))
+        for first in range(0, n, step):
+            part = slice(first, min(first + step, n))
+            U, second = self.rows(cells.rows(part.start, part.stop))
+            np.matmul(U, self.V.T, out=mean[part])
+            np.matmul(second, second_v.T, out=variance[part])
+            variance[part] -= mean[part] ** 2
+        mean += self.base
+        return Moments(mean, np.maximum(variance, 0, out=variance), self.noise, averaged=True)
+
+    def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
+        """Draw one t for every cell: rows and columns from their posteriors."""
+        rows = self.rows(cells)
+        V, U = _draw(self.V, self.second, rng), _draw(*rows, rng)
+        return np.asarray(U @ V.T + self.base)
+
+
+def _draw(mean: FloatArray, second: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One draw per row from normals with these moments; a known coordinate stays what it is."""
+    cov = unpack(second, mean.shape[1]) - mean[:, :, None] * mean[:, None, :]
+    values, vectors = np.linalg.eigh(cov)
+    noise = rng.standard_normal(mean.shape) * np.sqrt(np.maximum(values, 0))
+    return np.asarray(mean + np.einsum("nrc,nc->nr", vectors, noise))

@@ -1,0 +1,223 @@
+"""Some rows of a table as a variational fit sees them: the unit of every pass over the cells.
+
+A number is quadratic in its t as it is. A label's *site*, its weight and pull, is the quadratic that follows
+the expected curvature and slope of its log-likelihood under the posterior of t: a natural-gradient step (Khan
+and Lin, 2017). Sites are all that a block keeps from one pass to the next; rows are worked out anew.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.kernels import cell_moments
+from cocomplete.problem.cells import Cells
+from cocomplete.solvers.moments import DENSE, Pattern, even_blocks, normal_posteriors, weights
+
+NODES, SHARES = np.polynomial.hermite_e.hermegauss(15)
+SHARES = SHARES / SHARES.sum()
+"""Quadrature of the labels' expected log-likelihood."""
+
+
+class Columns(NamedTuple):
+    """Moments of the columns' factors, all that a pass needs to know of them.
+
+    Attributes
+    ----------
+    V : ndarray of shape (m, k + 1)
+        Means; column 0 holds the offsets.
+    second : ndarray of shape (m, (k + 1)(k + 2) / 2)
+        E[v_j v_jᵀ], packed.
+    noise : ndarray of shape (n_numbers,)
+        Variance of each number around t_ij.
+    """
+
+    V: FloatArray
+    second: FloatArray
+    noise: FloatArray
+
+
+class Rows(NamedTuple):
+    """Moments of the rows' factors.
+
+    Attributes
+    ----------
+    U : ndarray of shape (n_samples, k + 1)
+        Means; column 0 is 1, the offset's partner.
+    second : ndarray of shape (n_samples, (k + 1)(k + 2) / 2)
+        E[u_i u_iᵀ], packed.
+    """
+
+    U: FloatArray
+    second: FloatArray
+
+
+class Sites(NamedTuple):
+    """Quadratics that stand for the labels' log-likelihoods: pull t − ½ weight t²."""
+
+    weight: FloatArray
+    pull: FloatArray
+
+
+class Sums(NamedTuple):
+    """What a pass over some rows adds up to; those of blocks are added.
+
+    Attributes
+    ----------
+    H : ndarray of shape (m, (k + 1)(k + 2) / 2)
+        Σ E[u_i u_iᵀ] over each column's cells, labels weighted by their sites; packed.
+    g : ndarray of shape (m, k + 1)
+        Σ x E[u_i] of numbers, Σ pull E[u_i] of labels.
+    second_u : ndarray of shape ((k + 1)(k + 2) / 2,)
+        Σ E[u_i u_iᵀ] over all rows, packed.
+    log_det_u : float
+        Σ log |precision of u_i|.
+    log_likelihood : float
+        Expected log-likelihood of the labels.
+    """
+
+    H: FloatArray
+    g: FloatArray
+    second_u: FloatArray
+    log_det_u: float
+    log_likelihood: float
+
+    def plus(self, other: "Sums") -> "Sums":
+        """Add two blocks' sums."""
+        return Sums(*(one + another for one, another in zip(self, other, strict=True)))
+
+
+class RowBlock:
+    """Some consecutive rows: their observed cells, and the sites of their labels.
+
+    Parameters
+    ----------
+    cells : Cells
+        Of these rows.
+    base : ndarray of shape (m,)
+        Offsets that the first coordinate of V counts from.
+    """
+
+    def __init__(self, cells: Cells, base: FloatArray) -> None:
+        self.cells = cells
+        self.pattern = Pattern.of(cells)
+        self.labels = np.flatnonzero(self.pattern.labels)
+        numbers = np.flatnonzero(~self.pattern.labels)
+        column = self.pattern.column[numbers]
+        self.base: FloatArray = base[cells.y_column].astype(np.float64)
+        # A number counts for its column's noise, which the passes put in front of whole columns.
+        self.weight = np.ones(self.pattern.value.size)
+        self.linear = self.pattern.value - base[self.pattern.column]
+        self.count = np.bincount(column, minlength=cells.n_features).astype(np.float64)
+        self.squares = np.bincount(column, self.linear[numbers] ** 2, cells.n_features)
+        self._place(self._target(np.zeros(self.labels.size), np.ones(self.labels.size))[0])
+
+    @property
+    def sites(self) -> Sites:
+        """The sites of its labels."""
+        return Sites(self.weight[self.labels], self.linear[self.labels])
+
+    def _place(self, sites: Sites) -> None:
+        self.weight[self.labels], self.linear[self.labels] = sites
+
+    def rows(self, columns: Columns) -> tuple[Rows, FloatArray]:
+        """Give the posterior moments of every u_i, and its log |precision|."""
+        scale = np.ones(len(columns.V))
+        scale[: columns.noise.size] = 1 / columns.noise
+        H, g = self.pattern.row_sums(
+            self.weight, self.linear, scale[:, None] * columns.V, scale[:, None] * columns.second
+        )
+        log_det = normal_posteriors(H, g, np.ones(g.shape), fixed=1)
+        return Rows(g, H), log_det
+
+    def visit(self, columns: Columns, pace: float) -> Sums:
+        """Update rows and sites, and add up what columns need to know of them.
+
+        Parameters
+        ----------
+        columns : Columns
+        pace : float
+            Share of the way that the sites move.
+        """
+        rows, log_det = self.rows(columns)
+        target, log_likelihood = self._target(*self.label_moments(rows, columns))
+        self.move(target, pace)
+        H, g = self.pattern.column_sums(self.weight, self.linear, rows.U, rows.second)
+        return Sums(H, g, rows.second.sum(axis=0), float(log_det.sum()), log_likelihood)
+
+    def settle(self, columns: Columns, pace: float, most: int, tol: float) -> tuple[Rows, BoolArray]:
+        """Update rows and sites in turn, columns being given, until no label's mean moves any more.
+
+        Returns
+        -------
+        rows : Rows
+        settled : ndarray of bool, shape (n_samples,)
+        """
+        row = np.repeat(np.arange(self.cells.shape[0]), np.diff(self.cells.y_start))
+        moves = np.ones(self.cells.shape[0], bool)
+        before = np.zeros(self.labels.size)
+        for _ in range(most if self.labels.size else 1):
+            rows, _ = self.rows(columns)
+            t, variance = self.label_moments(rows, columns)
+            moves[:] = False
+            moves[row[np.abs(t - before) >= tol]] = True
+            if not moves.any():
+                break
+            self.move(self._target(t, variance)[0], pace)
+            before = t
+        return rows, ~moves
+
+    def move(self, target: Sites, pace: float) -> None:
+        """Go some of the way from the sites to others."""
+        old = self.sites
+        self._place(Sites(*(one + pace * (other - one) for one, other in zip(old, target, strict=True))))
+
+    def label_moments(self, rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of t in every label cell."""
+        cells, d = self.cells, self.cells.n_features
+        n, m = cells.shape
+        doubled = columns.second[d:] * weights(columns.V.shape[1])
+        if cells.y_value.size >= DENSE * n * (m - d):
+            flat = np.repeat(np.arange(n) * (m - d), np.diff(cells.y_start)) + (cells.y_column - d)
+            t = (rows.U @ columns.V[d:].T).ravel()[flat]
+            return t, np.maximum((rows.second @ doubled.T).ravel()[flat] - t**2, 0)
+        t, variance = np.empty(cells.y_value.size), np.empty(cells.y_value.size)
+        column = cells.y_column - np.int32(d)
+        V = np.ascontiguousarray(columns.V[d:])
+        bounds = even_blocks(cells.y_start)
+        cell_moments(bounds, cells.y_start, column, *rows, V, doubled, t, variance)
+        return t, variance
+
+    def _target(self, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:
+        """Sites that the labels' posteriors ask for, and the labels' expected log-likelihood."""
+        mean, spread = self.base + t, np.sqrt(variance)
+        truth = self.cells.y_value.astype(np.float64)
+        softplus = 0.0
+        probability, curvature = np.zeros(t.size), np.zeros(t.size)
+        for node, share in zip(NODES, SHARES, strict=True):
+            z = mean + node * spread
+            # e^-|z| makes both σ(z) and log(1 + e^z) without overflow.
+            small = np.exp(-np.abs(z))
+            p = np.where(z > 0, 1, small) / (1 + small)
+            softplus += share * float((np.maximum(z, 0) + np.log1p(small)).sum())
+            probability += share * p
+            curvature += share * p * (1 - p)
+        sites = Sites(curvature, curvature * t + truth - probability)
+        return sites, float(truth @ mean) - softplus
+
+    def residuals(self, columns: Columns) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """What the factors leave of numbers, and of labels on the scale of log-odds, as sparse matrices."""
+        rows, _ = self.rows(columns)
+        cells, V = self.cells, columns.V
+        row = np.repeat(np.arange(cells.shape[0]), np.diff(cells.x_start))
+        numbers = np.setdiff1d(np.arange(self.weight.size), self.labels, assume_unique=True)
+        left = self.linear[numbers] - np.einsum("qk,qk->q", rows.U[row], V[cells.x_column])
+        t, _ = self.label_moments(rows, columns)
+        return cells.matrices(left, label_scores(cells.y_value, self.base + t))
+
+
+def label_scores(truth: FloatArray, log_odds: FloatArray) -> FloatArray:
+    """Residuals of labels on the scale of log-odds: four is the slope of a score at probability one half."""
+    return np.asarray(4 * (truth - expit(log_odds)), np.float64)
