@@ -42,8 +42,8 @@ def complete(
     import numpy as np
 
     from cocomplete.cli.console import error_lines, plain_warnings, progress_line, say
-    from cocomplete.completer import CoCompleter
     from cocomplete.containers import Table
+    from cocomplete.estimator.completer import CoCompleter
     from cocomplete.exceptions import InputError
     from cocomplete.formats.columns import fill, select, to_numbers
     from cocomplete.formats.files import TableFile, read_table, write_table
