@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+INTERRUPTED = 130
+
 
 def complete(
     table: Annotated[str, typer.Argument(help="CSV or Parquet file; '-' reads CSV from standard input.")],
@@ -65,6 +67,10 @@ def complete(
     except InputError as error:
         msg = f"{table}: {error}"
         raise InputError(msg) from error
+    except KeyboardInterrupt:
+        # typer would end with the same code, but without a word.
+        say("cocomplete: interrupted; nothing was written")
+        raise typer.Exit(INTERRUPTED) from None
     for names, filled in ((feature_names, done.X), (label_names, done.Y)):
         frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(names))
     write_table(TableFile(frame, separator), output)
