@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 from cocomplete import CoCompleter, InputError
 from cocomplete.choosing.ensemble import EnsembleFit
@@ -212,6 +213,20 @@ def test_a_second_ctrl_c_raises(data):
     with pytest.raises(KeyboardInterrupt):
         model.fit(data.X, data.Y, progress=Impatient(1, times=2))
     assert vars(model) == before
+
+
+def test_a_search_over_parameters_ends_by_default_and_goes_on_with_keep(data):
+    def search(on_interrupt):
+        model = CoCompleter(**GIVEN, tol=1e-12, max_iter=8, on_interrupt=on_interrupt)
+        return GridSearchCV(model, {"scale": [True, False]}, cv=2, error_score="raise")
+
+    with pytest.raises(KeyboardInterrupt):
+        search("raise").fit(data.X, data.Y, progress=Impatient(1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = search("keep").fit(data.X, data.Y, progress=Impatient(1))
+    assert sum(KEPT in str(one.message) for one in caught) == 1
+    assert np.isfinite(done.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("after", [1, 5, 6])
