@@ -184,6 +184,40 @@ def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path):
     assert run("demo", "--force", folder=tmp_path).returncode == 0
 
 
+def test_ctrl_c_ends_with_130_and_writes_nothing(table):
+    out = table.with_name("out.csv")
+    code = """
+import signal
+from cocomplete import CoCompleter
+from cocomplete.cli.main import main
+
+fit = CoCompleter.fit
+
+def interrupted(self, *tables, progress):
+    return fit(self, *tables, progress=lambda record: signal.raise_signal(signal.SIGINT))
+
+CoCompleter.fit = interrupted
+main()
+"""
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "complete",
+        table,
+        "--labels",
+        "has_*",
+        "--ignore",
+        "id",
+        "-o",
+        out,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "cocomplete: interrupted; nothing was written\n"
+    assert not out.exists()
+
+
 def test_nothing_heavy_is_imported_before_it_is_needed():
     heavy = "{'numpy', 'scipy', 'sklearn', 'numba', 'polars', 'pandas'}"
     code = f"import sys, cocomplete, cocomplete.cli.main; print(sorted({heavy} & set(sys.modules)))"

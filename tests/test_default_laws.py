@@ -156,7 +156,7 @@ def test_nothing_is_solved_that_nobody_asked_for(monkeypatch):
         calls.append(arguments)
         return solve(*arguments, **settings)
 
-    monkeypatch.setattr("cocomplete.completer.solve", counted)
+    monkeypatch.setattr("cocomplete.estimator.solving.solve", counted)
     model = CoCompleter().fit(X, Y)
     minimisers = [one for one in model.members_ if one["name"] == "minimiser"]
     assert len(calls) == len(minimisers)
@@ -259,7 +259,7 @@ def test_the_recorded_share_is_found(share):
 
 def test_a_share_that_cannot_be_told_is_asked_for():
     X, _, seen = recorded_ones(0.5, slope=0.0)
-    with pytest.warns(UserWarning, match=r"hardly tell which share .* recorded_share= if you know it"):
+    with pytest.warns(UserWarning, match=r"hardly identify which share .* recorded_share= if you know it"):
         CoCompleter(label_policy="positive-unlabelled").fit(X, seen)
     given_share = CoCompleter(label_policy="positive-unlabelled", recorded_share=0.5).fit(X, seen)
     assert given_share.recorded_share_ == 0.5

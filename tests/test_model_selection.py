@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 
 import cocomplete
 from cocomplete.baselines import MeanMode
-from cocomplete.completer import CoCompleter
 from cocomplete.containers import to_table
 from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.estimator.completer import CoCompleter
 from cocomplete.exceptions import InputError
 from cocomplete.metrics import Score, hamming_error, log_loss, roc_auc, standardized_rmse
 from cocomplete.model_selection import (

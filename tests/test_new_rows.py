@@ -1,4 +1,4 @@
-"""Rows the model has never seen, draws, thresholds, label policies, interruptions."""
+"""Rows the model has never seen, draws, thresholds, label policies."""
 
 import pickle
 import warnings
@@ -9,11 +9,8 @@ import polars as pl
 import pytest
 
 from cocomplete import CoCompleter, InputError
-from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.datasets import make_clinic, make_low_rank_multilabel
 from cocomplete.fitted.ensemble import Ensemble
-from cocomplete.members.average import Average
-from cocomplete.members.trivial import Trivial
 from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
 
 GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
@@ -259,69 +256,6 @@ def test_only_ones_recorded(data):
     assert 0.6 < done.Y_proba.mean() / truth.mean() < 1.5
     with pytest.raises(InputError, match="label_policy must be one of"):
         CoCompleter(label_policy="guess").fit(data.X)
-
-
-class Impatient:
-    """Presses Ctrl-C once a record of some kind has been seen often enough."""
-
-    def __init__(self, after, stage=None):
-        self.after, self.stage, self.seen = after, stage, 0
-
-    def __call__(self, record):
-        if record.get("stage") == self.stage:
-            self.seen += 1
-            if self.seen == self.after:
-                raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
-def test_ctrl_c_in_the_solver_keeps_what_was_reached(data, solver):
-    model = CoCompleter(**GIVEN, solver=solver, tol=1e-12, max_iter=60)
-    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
-        model.fit(data.X, data.Y, progress=Impatient(2))
-    assert not model.converged_
-    assert np.isfinite(model.complete(data.X, data.Y).X).all()
-
-
-def finished(record_stage, after, data):
-    """A model whose fit was interrupted at some record."""
-    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
-        return CoCompleter().fit(data.X, data.Y, progress=Impatient(after, record_stage))
-
-
-@pytest.mark.parametrize("after", [1, 5, 6])
-def test_ctrl_c_while_members_are_judged_uses_the_kinds_that_were_finished(data, after):
-    model = finished("judging", after, data)
-    done = model.complete(data.X, data.Y)
-    assert np.isfinite(done.X).all()
-    assert hamming_error(data.Y_true, done.Y) < 0.3
-    if after == 1:
-        # Nothing but the trivial answer was judged: averages answer, which need no held-out cells.
-        assert model.validation_ == {}
-        assert {one["name"] for one in model.members_} == {"average", "average of normal scores"}
-
-
-@pytest.mark.parametrize("after", [1, 3])
-def test_ctrl_c_in_an_average_keeps_what_was_reached(data, after):
-    model = finished("averaging", after, data)
-    done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
-    assert np.isfinite(done.X).all()
-    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
-
-
-def test_ctrl_c_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
-    def press(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(EnsembleFit, "_fit_others", press)
-    with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
-        model = CoCompleter().fit(data.X, data.Y)
-    members = model._model.ensemble.members
-    assert any(isinstance(one, Average) for one in members)
-    assert {type(one) for one in members} <= {Average, Trivial}
-    for weights in model._model.ensemble.weights.values():
-        assert weights.sum() == pytest.approx(1)
-    assert np.isfinite(model.predict_proba(data.X)).all()
 
 
 def test_noise_is_answered_about_as_well_as_by_means():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocomplete import CoCompleter, InputError
-from cocomplete.thresholds import (
+from cocomplete.estimator.thresholds import (
     FEWEST_ONES,
     cardinality_thresholds,
     check_threshold,

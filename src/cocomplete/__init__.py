@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cocomplete import baselines, datasets, metrics, model_selection, statistics
-    from cocomplete.completer import CoCompleter, complete
+    from cocomplete.estimator.completer import CoCompleter
+    from cocomplete.estimator.function import complete
     from cocomplete.exceptions import InputError
     from cocomplete.pooling import pool
 
@@ -26,8 +27,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CoCompleter": "cocomplete.completer",
-    "complete": "cocomplete.completer",
+    "CoCompleter": "cocomplete.estimator.completer",
+    "complete": "cocomplete.estimator.function",
     "InputError": "cocomplete.exceptions",
     "pool": "cocomplete.pooling",
 }

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import expit
 
 from cocomplete.arrays import FloatArray
-from cocomplete.baselines.parameters import check_choice, check_count, check_positive
 from cocomplete.baselines.soft_impute import PRESETS
 from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import (
@@ -26,6 +25,7 @@ from cocomplete.baselines.tuning import (
     squared_error,
 )
 from cocomplete.completion import Reconstruction
+from cocomplete.parameter_checks import check_choice, check_count, check_positive
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations

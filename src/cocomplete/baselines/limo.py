@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines.classifier_input import full_features, full_labels
-from cocomplete.baselines.parameters import check_count
 from cocomplete.exceptions import InputError
 from cocomplete.kernels.margins import margin_steps
+from cocomplete.parameter_checks import check_count
 
 CHUNK = 1 << 16
 """Iterations whose random numbers are drawn at a time."""

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cocomplete.arrays import FloatArray
-from cocomplete.baselines.parameters import check_choice, check_count, check_positive
 from cocomplete.baselines.soft_impute import PRESETS, Imputed, impute_as_paper, impute_tuned
 from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import LABELS, best, brier, follow, hold_out
 from cocomplete.completion import Reconstruction
 from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_choice, check_count, check_positive
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.proximal import Loss, Recipe, solve_continuation, solve_proximal
 from cocomplete.solvers.solution import Record, Solution

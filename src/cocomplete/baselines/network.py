@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines.classifier_input import full_features, full_labels
-from cocomplete.baselines.parameters import check_count, check_positive
+from cocomplete.parameter_checks import check_count, check_positive
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):

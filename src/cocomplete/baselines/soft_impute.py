@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from cocomplete.arrays import FloatArray
-from cocomplete.baselines.parameters import check_choice, check_count, check_flag, check_positive
 from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import (
     FEATURES,
@@ -21,6 +20,7 @@ from cocomplete.baselines.tuning import (
     refit,
 )
 from cocomplete.completion import Reconstruction
+from cocomplete.parameter_checks import check_choice, check_count, check_flag, check_positive
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import Standardization

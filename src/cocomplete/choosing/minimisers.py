@@ -17,6 +17,7 @@ from cocomplete.choosing.judge import (
     error_summary,
 )
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
+from cocomplete.interrupts import acknowledge_stop, stop_requested
 from cocomplete.members.minimiser import Minimiser, Penalties, set_up
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.encoding import Encoding
@@ -175,18 +176,23 @@ class MinimiserSearch:
         for number, fold in enumerate(self.folds):
             trivial = Trivial.fit(fold.visible, yes_no).predict(fold.visible)
             self.contest.add("trivial", number, fold, trivial)
-        try:
-            for path in paths:
-                self._follow(path, yes_no, center=center, scale=scale)
-                if progress is not None:
-                    progress({"stage": "judging", "iteration": len(self.contest.means)})
-        except KeyboardInterrupt:
-            self.interrupted = True
+        for path in paths:
+            self._follow(path, yes_no, center=center, scale=scale)
+            if progress is not None:
+                progress({"stage": "judging", "iteration": len(self.contest.means)})
+            if stop_requested():
+                self.interrupted = True
+                # The minimiser that was found best is still to be fitted, in full.
+                acknowledge_stop()
+                break
 
     def _follow(self, path: Path, yes_no: BoolArray, *, center: bool, scale: bool) -> None:
+        """Judge the minimisers along a path; none of them, if a request to stop comes on the way."""
         found: dict[Penalties, list[FloatArray]] = {}
         for fold in self.folds:
             for penalties, means in path.follow(fold, yes_no, center=center, scale=scale):
+                if stop_requested():
+                    return
                 found.setdefault(penalties, []).append(means)
         for penalties, parts in found.items():
             for number, means in enumerate(parts):

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+INTERRUPTED = 130
+
 
 def complete(
     table: Annotated[str, typer.Argument(help="CSV or Parquet file; '-' reads CSV from standard input.")],
@@ -42,8 +44,8 @@ def complete(
     import numpy as np
 
     from cocomplete.cli.console import error_lines, plain_warnings, progress_line, say
-    from cocomplete.completer import CoCompleter
     from cocomplete.containers import Table
+    from cocomplete.estimator.completer import CoCompleter
     from cocomplete.exceptions import InputError
     from cocomplete.formats.columns import fill, select, to_numbers
     from cocomplete.formats.files import TableFile, read_table, write_table
@@ -65,6 +67,10 @@ def complete(
     except InputError as error:
         msg = f"{table}: {error}"
         raise InputError(msg) from error
+    except KeyboardInterrupt:
+        # typer would end with the same code, but without a word.
+        say("cocomplete: interrupted; nothing was written")
+        raise typer.Exit(INTERRUPTED) from None
     for names, filled in ((feature_names, done.X), (label_names, done.Y)):
         frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(names))
     write_table(TableFile(frame, separator), output)

@@ -25,8 +25,8 @@ def demo(
 
     from cocomplete.baselines import MeanMode
     from cocomplete.cli.console import progress_line
-    from cocomplete.completer import CoCompleter
     from cocomplete.datasets import make_clinic
+    from cocomplete.estimator.completer import CoCompleter
     from cocomplete.metrics import hamming_error, standardized_rmse
 
     clinic = make_clinic(random_state=seed)

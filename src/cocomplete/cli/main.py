@@ -5,12 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cocomplete.cli.complete import complete
+from cocomplete.cli.complete import INTERRUPTED, complete
 from cocomplete.cli.demo import demo
 from cocomplete.cli.reproduce import app as reproduce
 from cocomplete.exceptions import InputError
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="cocomplete",

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 
 from cocomplete.baselines import GoldbergMC, Maxide, Mc
-from cocomplete.completer import CoCompleter
 from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.estimator.completer import CoCompleter
 from cocomplete.exceptions import InputError
 from cocomplete.experiments.published import METHODS_1, SETTINGS_1, TABLE_1
 from cocomplete.experiments.runner import Figures, Record, Trial

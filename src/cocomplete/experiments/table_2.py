@@ -21,8 +21,8 @@ from cocomplete.baselines import (
     NetworkClassifier,
     Oracle,
 )
-from cocomplete.completer import CoCompleter
 from cocomplete.datasets import load_mulan
+from cocomplete.estimator.completer import CoCompleter
 from cocomplete.exceptions import InputError
 from cocomplete.experiments.published import METHODS_2, TABLE_2
 from cocomplete.experiments.runner import Figures, Record, Trial

@@ -17,6 +17,7 @@ import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.local import LocalEngine, Slopes
+from cocomplete.interrupts import stop_requested
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap, shaved
 from cocomplete.problem.objective import Objective
@@ -115,7 +116,6 @@ class FactoredRun:
     """
 
     ended: _End | None
-    reached: tuple[FloatArray, FloatArray, list[Record]] | None
 
     def __init__(
         self,
@@ -156,20 +156,7 @@ class FactoredRun:
         monitor: Monitor | None = None,
         progress: Progress | None = None,
     ) -> Solution:
-        """Run to the tolerance, the end of the gains or the last iteration; Ctrl-C gives what was reached."""
-        self.reached = None
-        try:
-            return self._solve(start, max_iter, monitor, progress)
-        except KeyboardInterrupt:
-            # Of a path nothing is lost: the answers before this one have been given out.
-            if self.continues or self.reached is None:
-                raise
-            W, s, history = self.reached
-            return replace(self._finish(W, s, self.function.value(W)[1], history), interrupted=True)
-
-    def _solve(
-        self, start: Solution | None, max_iter: int, monitor: Monitor | None, progress: Progress | None
-    ) -> Solution:
+        """Run to the tolerance, the end of the gains, the last iteration or a request to stop."""
         if start is None and self.ended is None:
             zero = self._zero()
             if zero is not None:
@@ -180,15 +167,7 @@ class FactoredRun:
         def note(iteration: int, value: float, s: FloatArray, gap: float, W: FloatArray) -> None:
             seen, lost = watch(monitor, lambda: function.low_rank(W, s), function.offsets(W))
             self.started += lost
-            record: Record = {
-                "iteration": iteration,
-                "objective": value,
-                "seconds": perf_counter() - self.started,
-                "rank": len(s),
-                "duality_gap": gap,
-            }
-            history.append(record | seen)
-            self.reached = W, s, history
+            history.append(self._record(iteration, value, len(s), gap) | seen)
             if progress is not None:
                 progress(history[-1])
 
@@ -219,7 +198,10 @@ class FactoredRun:
             slopes = function.value(W)[1]
             value, gap, self.spectrum = self._certify(W, s, slopes)
             note(iteration, value, s, gap, W)
-            if gap <= self.tol or iteration == max_iter or (exhausted and self._capped(len(s), slopes)):
+            interrupted = stop_requested()
+            if gap <= self.tol or iteration == max_iter or interrupted:
+                break
+            if exhausted and self._capped(len(s), slopes):
                 break
             if function.interpolates:
                 self._tighten(value, slopes, self.spectrum, len(s), early=iteration <= 1)
@@ -233,7 +215,16 @@ class FactoredRun:
         if self.continues:
             self.ended = _End(W, s, slopes, self.spectrum)
         self.spectrum = None
-        return self._finish(W, s, slopes, history)
+        return replace(self._finish(W, s, slopes, history), interrupted=interrupted)
+
+    def _record(self, iteration: int, value: float, rank: int, gap: float) -> Record:
+        return {
+            "iteration": iteration,
+            "objective": value,
+            "seconds": perf_counter() - self.started,
+            "rank": rank,
+            "duality_gap": gap,
+        }
 
     def _descend(
         self, W: FloatArray, region: TrustRegion, iteration: int, steps: int
@@ -268,13 +259,7 @@ class FactoredRun:
         value, gap, spectrum = self._certify(W, np.empty(0, self.engine.dtype), slopes)
         if spectrum.largest() > self.function.ridge * (1 + 1e-9):
             return None
-        record: Record = {
-            "iteration": 0,
-            "objective": value,
-            "seconds": perf_counter() - self.started,
-            "rank": 0,
-            "duality_gap": gap,
-        }
+        record = self._record(0, value, 0, gap)
         M = LowRank.zero(self.objective.shape, self.engine.dtype)
         return Solution(M, offsets, value, gap, 0, converged=gap <= self.tol, history=[record])
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 from cocomplete.arrays import FloatArray
+from cocomplete.interrupts import stop_requested
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
@@ -59,37 +60,33 @@ def solve_primal_dual(
     history: list[Record] = []
     highest, gap, next_change = -np.inf, np.inf, CHECK_EVERY
     interrupted = False
-    try:
-        for iteration in range(1, max_iter + 1):
-            state.advance(objective)
-            if iteration % CHECK_EVERY and iteration != max_iter:
-                continue
-            value = objective.value(state.M, state.offsets)
-            if value < best[0]:
-                best = (value, state.M, state.offsets)
-            highest = max(highest, state.bound(objective, cells))
-            gap = relative_gap(best[0], highest)
-            seen, lost = watch(monitor, lambda: state.M, state.offsets)
-            started += lost
-            record: Record = {
-                "iteration": iteration,
-                "objective": value,
-                "seconds": perf_counter() - started,
-                "rank": state.M.rank,
-                "duality_gap": gap,
-            }
-            history.append(record | seen)
-            if progress is not None:
-                progress(history[-1])
-            if gap <= tol:
-                break
-            if iteration >= next_change:
-                next_change = int(1.5 * iteration) + CHECK_EVERY
-                state.balance()
-    except KeyboardInterrupt:
-        if not history:
-            raise
-        interrupted = True
+    for iteration in range(1, max_iter + 1):
+        state.advance(objective)
+        interrupted = stop_requested()
+        if iteration % CHECK_EVERY and iteration != max_iter and not interrupted:
+            continue
+        value = objective.value(state.M, state.offsets)
+        if value < best[0]:
+            best = (value, state.M, state.offsets)
+        highest = max(highest, state.bound(objective, cells))
+        gap = relative_gap(best[0], highest)
+        seen, lost = watch(monitor, lambda: state.M, state.offsets)
+        started += lost
+        record: Record = {
+            "iteration": iteration,
+            "objective": value,
+            "seconds": perf_counter() - started,
+            "rank": state.M.rank,
+            "duality_gap": gap,
+        }
+        history.append(record | seen)
+        if progress is not None:
+            progress(history[-1])
+        if gap <= tol or interrupted:
+            break
+        if iteration >= next_change:
+            next_change = int(1.5 * iteration) + CHECK_EVERY
+            state.balance()
     value, M, offsets = best
     return Solution(
         M, offsets, value, gap, iteration, converged=gap <= tol, history=history, interrupted=interrupted

@@ -55,7 +55,7 @@ class Solution:
     multiplier : ndarray or None
         Multiplier of every observed feature where they are constraints; a warm start uses it.
     interrupted : bool
-        Whether Ctrl-C ended the solver.
+        Whether a request to stop, by Ctrl-C, ended the solver.
     """
 
     M: LowRank

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from cocomplete.interrupts import stop_requested
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
 from cocomplete.spectral import LowRank, Shrunken, shrink
@@ -60,30 +61,28 @@ def solve_subgradient(
     eta = step
     reached: Shrunken | None = None
     interrupted = False
-    try:
-        for iteration in range(1, max_iter + 1):
-            objective.descend(dense, gradient, eta)
-            M = shrink(dense, eta * objective.rank_penalty)
-            dense = M.dense()
-            value, gradient = objective.loss(dense + objective.offsets if shifted else dense, out=gradient)
-            seen, lost = watch(monitor, M.low_rank, objective.offsets)
-            started += lost
-            record: Record = {
-                "iteration": iteration,
-                "objective": value + objective.rank_penalty * M.trace_norm,
-                "seconds": perf_counter() - started,
-                "rank": M.rank,
-                "step": eta,
-            }
-            history.append(record | seen)
-            reached = M
-            if progress is not None:
-                progress(history[-1])
-            eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
-    except KeyboardInterrupt:
-        if not history:
-            raise
-        interrupted = True
+    for iteration in range(1, max_iter + 1):
+        objective.descend(dense, gradient, eta)
+        M = shrink(dense, eta * objective.rank_penalty)
+        dense = M.dense()
+        value, gradient = objective.loss(dense + objective.offsets if shifted else dense, out=gradient)
+        seen, lost = watch(monitor, M.low_rank, objective.offsets)
+        started += lost
+        record: Record = {
+            "iteration": iteration,
+            "objective": value + objective.rank_penalty * M.trace_norm,
+            "seconds": perf_counter() - started,
+            "rank": M.rank,
+            "step": eta,
+        }
+        history.append(record | seen)
+        reached = M
+        if progress is not None:
+            progress(history[-1])
+        interrupted = stop_requested()
+        if interrupted:
+            break
+        eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
     total = history[-1]["objective"] if history else value
     return Solution(
         LowRank.zero(objective.shape, objective.dtype) if reached is None else reached.low_rank(),

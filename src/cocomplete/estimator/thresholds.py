@@ -10,7 +10,7 @@ from cocomplete.exceptions import InputError
 RULES = ("f1", "cardinality")
 
 FEWEST_ONES = 5
-"""A label with fewer hidden ones than this takes the threshold of all labels together."""
+"""A label with fewer held-out ones than this takes the threshold of all labels together."""
 
 
 def check_threshold(threshold: Any) -> None:
@@ -55,12 +55,12 @@ def given_thresholds(threshold: Any, n_labels: int) -> FloatArray:
 
 
 def f1_thresholds(column: Any, truth: FloatArray, probability: FloatArray, n_labels: int) -> FloatArray:
-    """Thresholds with the best F1 on hidden cells: per label where it has enough ones, else pooled.
+    """Thresholds with the best F1 on held-out cells: per label where it has enough ones, else pooled.
 
     Parameters
     ----------
     column, truth, probability : ndarray
-        Label, value and predicted probability of every hidden cell.
+        Label, value and predicted probability of every held-out cell.
     n_labels : int
     """
     if not (truth == 1).any():

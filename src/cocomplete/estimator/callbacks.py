@@ -29,7 +29,7 @@ __all__ = ["CallbackSupportMixin", "task_reporter", "with_callbacks"]
 
 
 def task_reporter(estimator: Any, progress: Progress | None) -> tuple[Progress | None, Callable[[], None]]:
-    """Give a progress function that also tells the estimator's callbacks, and what to call at the end.
+    """Give a progress function that also notifies the estimator's callbacks, and what to call at the end.
 
     Every record, a candidate of the search or an iteration of a solver, is one task to them.
     """

@@ -1,0 +1,102 @@
+"""Fitted attributes, worked out from the result of a fit before the estimator is touched."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from cocomplete.arrays import FloatArray
+from cocomplete.choosing.judge import HeldOutLabels
+from cocomplete.estimator.settings import Settings
+from cocomplete.estimator.thresholds import cardinality_thresholds, f1_thresholds, given_thresholds
+from cocomplete.estimator.training import FitResult
+from cocomplete.fitted.describe import describe, low_rank_member
+from cocomplete.fitted.model import Model
+from cocomplete.members.minimiser import Minimiser
+from cocomplete.solvers.choice import choose
+
+
+def fitted_attributes(settings: Settings, result: FitResult) -> dict[str, Any]:
+    """Give every attribute that a fit sets, but for the columns' names."""
+    model = result.model
+    weights = model.ensemble.weights
+    return {
+        "_model": model,
+        "n_labels_": model.observed.n_labels,
+        "feature_types_": np.where(model.yes_no, "yes-no", "number"),
+        "members_": tuple(
+            {"name": one.name, **{part: float(share[k]) for part, share in weights.items()}}
+            for k, one in enumerate(model.ensemble.members)
+        ),
+        "validation_": result.validation,
+        **_low_rank_attributes(model),
+        **_certificate_attributes(settings, result),
+        "recorded_share_": None if model.positive is None else model.positive.found.share,
+        "thresholds_": _thresholds(settings.threshold, model, result.held_out),
+    }
+
+
+def without_fitted(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of an estimator's attributes those that its last fit set."""
+    return {
+        name: value
+        for name, value in attributes.items()
+        if name != "_model" and (name.startswith("_") or not name.endswith("_"))
+    }
+
+
+def _low_rank_attributes(model: Model) -> dict[str, Any]:
+    """Describe the member with the largest weight of those that have factors."""
+    member = low_rank_member(model.ensemble)
+    table = model.informative.narrow(model.fitted_as(model.observed))
+    found = describe(member, table, model.informative)
+    F = member.objective if isinstance(member, Minimiser) else None
+    return {
+        "rank_": len(found.singular_values),
+        "singular_values_": found.singular_values,
+        "components_": found.components,
+        "offsets_": found.offsets,
+        "n_iter_": found.n_iter,
+        "rank_penalty_": None if F is None else F.rank_penalty,
+        "residual_penalty_": None if F is None else F.residual_penalty,
+        "feature_weight_": None if F is None else F.feature_weight,
+    }
+
+
+def _certificate_attributes(settings: Settings, result: FitResult) -> dict[str, Any]:
+    """Describe the minimiser of F, where one was asked for; its certificate is that before polishing."""
+    fit = result.certified
+    if fit is None:
+        return {"certified_": False}
+    ensemble = result.model.ensemble
+    leading = ensemble.members[int(np.argmax(ensemble.weights["numbers"]))]
+    certified = fit.certified
+    return {
+        "certified_": True,
+        "solver_": choose(settings.solver, fit.objective)[0],
+        "feature_solution_": leading.solution if isinstance(leading, Minimiser) else fit.solution,
+        "label_solution_": fit.solution,
+        "polished_": fit.solution is not certified,
+        "objective_": certified.objective,
+        "duality_gap_": certified.duality_gap,
+        "converged_": certified.converged,
+        "history_": certified.history,
+    }
+
+
+def _thresholds(threshold: Any, model: Model, held_out: HeldOutLabels | None) -> FloatArray:
+    """Give the probability above which each label is 1."""
+    n_labels = model.observed.n_labels
+    if not isinstance(threshold, str):
+        return given_thresholds(threshold, n_labels)
+    if threshold == "f1":
+        if held_out is None:
+            return np.full(n_labels, 0.5)
+        return f1_thresholds(held_out.column, held_out.truth, expit(held_out.score), n_labels)
+    Y, known = model.observed.Y, model.observed.Y_known
+    if model.positive is not None:
+        rate = np.minimum(np.nansum(Y, axis=0) / model.positive.found.share / len(Y), 1)
+    else:
+        rate = (np.nansum(Y, axis=0) + 0.5) / (known.sum(axis=0) + 1)
+    return cardinality_thresholds(rate, expit(model.answer(model.observed, std=False).Z))

@@ -1,0 +1,282 @@
+"""CoCompleter: stores parameters, validates once, delegates, exposes results."""
+
+from typing import Any, Self
+
+from cocomplete.estimator.attributes import fitted_attributes, without_fitted
+from cocomplete.estimator.callbacks import CallbackSupportMixin, task_reporter, with_callbacks
+from cocomplete.estimator.columns import column_attributes
+from cocomplete.estimator.fitting import fit_model
+from cocomplete.estimator.messages import Messages
+from cocomplete.estimator.prediction_methods import PredictionMethods
+from cocomplete.estimator.settings import Settings
+from cocomplete.estimator.training import TrainingTable
+from cocomplete.interrupts import interrupts
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.solution import Progress
+
+
+class CoCompleter(CallbackSupportMixin, PredictionMethods):
+    """Complete features and 0/1 labels together with one low-rank matrix.
+
+    Parameters
+    ----------
+    rank_penalty : "auto" or float, default="auto"
+        λ1, weight of the trace norm of M = [X̂, Z]. With all three penalties "auto" an ensemble answers, of
+        which the minimiser of F may be a member; with any of them given, or without ``averaging``, the
+        minimiser of F answers alone, and what is still "auto" is chosen on held-out cells, for X and for Y
+        apart, along paths of falling λ1.
+    residual_penalty : "auto" or float, default="auto"
+        λ2, weight of the trace norm of the residual on observed features. "auto" tries 0 and meeting every
+        observed feature exactly, which a value of λ1 or more means (larger values than λ1 change nothing, so
+        the exact solvers use λ1).
+    feature_weight : "auto" or float, default="auto"
+        w, weight of the squared error on observed features; "auto" tries a few.
+    averaging : bool, default=True
+        Let the model averaged over its factors answer, together with other members, each with the weight that
+        held-out cells give it. Needs ``center`` and ``scale``.
+    center : bool, default=True
+        Give every column an offset, unpenalised and optimised with the rest.
+    scale : bool, default=True
+        Divide each feature by its observed standard deviation while fitting, outliers held back.
+    feature_types : "auto", "number", list or dict, default="auto"
+        Features that are "yes-no" are fitted under logistic loss, as labels are, and filled with 0 or 1;
+        "auto" takes those that hold 0 and 1 and nothing else. A list gives "number" or "yes-no" for every
+        feature, a dict for some, by name or position.
+    clip : bool, default=True
+        Keep filled features near the range observed in their column: beyond an end at most a quarter of what
+        the tenth of the values next to it spans, and not at all where two or more cells share the end, as
+        those of a scale do. Drawn ones stay inside the range.
+    label_policy : {"observed", "positive-unlabelled"}, default="observed"
+        "observed": an unknown label is missing, and no more. "positive-unlabelled": only ones are ever
+        recorded, so that an unknown label is probably, but not certainly, a 0.
+    recorded_share : "auto" or float, default="auto"
+        With "positive-unlabelled": the share of the true ones that are recorded, the same for all labels.
+        "auto" estimates it from how the rate of recorded ones levels off where features predict a 1 with
+        near certainty, with a warning where the data do not identify it.
+    solver : {"auto", "factored", "primal-dual", "paper"}, default="auto"
+        "factored" is fast and exact where λ2 = 0 or λ2 ≥ λ1; "primal-dual" is exact for every λ2, on dense
+        matrices; "paper" is the paper's Algorithm 1, which stops short of the minimum. "auto" takes
+        "factored" where it can and "primal-dual" otherwise.
+    solver_options : dict, optional
+        Passed on to the solver; for "paper": ``step``, ``decay``, ``floor`` (by default a constant step at
+        which it descends; :meth:`from_paper` gives the paper's own).
+    max_rank : int or None, default=None
+        Upper bound on the rank, for "factored".
+    tol : float, default=1e-3
+        Relative duality gap to reach; "paper" runs its iterations and does not look at it.
+    max_iter : int or None, default=None
+        Most iterations: rounds of "factored" (100 if None), iterations of "primal-dual" (2000) or of "paper"
+        (300).
+    polish : bool, default=False
+        If the singular values show a clear gap, refit at that rank with a small penalty. The certificate
+        belongs to the fit before it.
+    certify : bool, default=False
+        Where an ensemble answers, also solve for the minimiser of F at the penalties that held-out cells
+        prefer, for its certificate. It changes no answer.
+    threshold : float, array of float, "f1" or "cardinality", default=0.5
+        A label is 1 where its probability exceeds this; one number for all labels or one for each. "f1"
+        takes the best F1 on held-out cells, "cardinality" predicts each label as often as it was observed.
+    random_state : int, Generator or None, default=None
+        Which cells are held out; no solver uses randomness. None is 0: the same table, the same answer, in
+        whatever order its rows and columns stand.
+    verbose : int, default=0
+        At 1, log on the ``cocomplete`` logger what was chosen and why, and how the solver ended; at 2, log
+        every candidate and iteration too.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does during :meth:`fit`. "raise": KeyboardInterrupt, and the estimator stays as it was.
+        "keep": the fit ends soon with the best model so far and a warning; a second Ctrl-C raises. A search
+        over parameters that fits "keep" does not notice the first Ctrl-C, and goes on.
+
+    Attributes
+    ----------
+    members_ : tuple of dict
+        What answers: the name of every ensemble member and its weights for ``"numbers"``, ``"yes-no"``
+        features, ``"labels"`` of rows in which others are known, and labels of ``"unlabelled"`` rows.
+    validation_ : dict or None
+        How wrong held-out cells were, beside the trivial answer (column means, observed rates):
+        ``"features"``, ``"yes_no_features"``, ``"labels"`` and ``"unlabelled"``, labels of rows in which none
+        is known, each with ``rmse`` in units of the columns' spread or ``log_loss`` and the share ``wrong``,
+        the same with ``trivial_``, the number of ``cells`` and the members' ``weights``. The weights were
+        found on the same cells. None if nothing was held out.
+    rank_ : int
+        Rank of the low-rank matrix M behind the answer: factors of the member that has the largest weight,
+        in labels if there are any.
+    singular_values_ : ndarray of shape (rank_,)
+        Its singular values.
+    components_ : ndarray of shape (rank_, n_features + n_labels)
+        Its right singular vectors, on the scale of the fit.
+    offsets_ : ndarray of shape (n_features + n_labels,)
+        What every row starts from: features in the user's units (yes/no ones as probabilities), labels as
+        log-odds.
+    n_iter_ : int
+        Iterations, or sweeps, that its fit took.
+    rank_penalty_, residual_penalty_, feature_weight_ : float or None
+        The penalties of that member, if it is a minimiser of F.
+    recorded_share_ : float or None
+        With "positive-unlabelled", the share of true ones that are recorded.
+    certified_ : bool
+        Whether there is a certified minimiser of F: penalties were given, or ``averaging`` is off, or
+        ``certify`` is on. The attributes that follow speak of it and are there only then.
+    objective_ : float
+        F at the minimiser (on standardised data where ``center`` or ``scale`` is on).
+    duality_gap_ : float
+        Relative duality gap: F is at most this share above its minimum. NaN for "paper".
+    converged_ : bool
+        Whether ``duality_gap_`` is at most ``tol``.
+    history_ : list of dict
+        One record per iteration: iteration, objective, seconds, …
+    solver_ : str
+        The solver used.
+    feature_solution_, label_solution_ : Solution
+        The minimisers at the penalties for X and for Y; one object where these agree. ``objective_``,
+        ``duality_gap_``, … speak of the second.
+    polished_ : bool
+        Whether a refit at a clear rank was done.
+    feature_types_ : ndarray of str, shape (n_features,)
+        "number" or "yes-no".
+    thresholds_ : ndarray of shape (n_labels,)
+        Above which a label is 1.
+    n_features_in_, n_labels_ : int
+        Number of feature and of label columns.
+    feature_names_in_, label_names_in_ : ndarray of str
+        Names, if the tables had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocomplete import CoCompleter
+    >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 6.0], [4.0, 8.0]])
+    >>> y = np.array([[0.0], [0.0], [np.nan], [1.0]])
+    >>> model = CoCompleter().fit(X, y)
+    >>> done = model.complete(X, y)
+    >>> done.X[0], bool(np.isnan(done.X).any()), done.Y.ravel()[[0, 1, 3]]
+    (array([1., 2.]), False, array([0., 0., 1.]))
+    >>> model.predict_proba([[5.0, np.nan]]).shape
+    (1, 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        rank_penalty: Any = "auto",
+        residual_penalty: Any = "auto",
+        feature_weight: Any = "auto",
+        averaging: bool = True,
+        center: bool = True,
+        scale: bool = True,
+        feature_types: Any = "auto",
+        clip: bool = True,
+        label_policy: str = "observed",
+        recorded_share: Any = "auto",
+        solver: str = "auto",
+        solver_options: dict[str, Any] | None = None,
+        max_rank: int | None = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        polish: bool = False,
+        certify: bool = False,
+        threshold: Any = 0.5,
+        random_state: Any = None,
+        verbose: int = 0,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.rank_penalty = rank_penalty
+        self.residual_penalty = residual_penalty
+        self.feature_weight = feature_weight
+        self.averaging = averaging
+        self.center = center
+        self.scale = scale
+        self.feature_types = feature_types
+        self.clip = clip
+        self.label_policy = label_policy
+        self.recorded_share = recorded_share
+        self.solver = solver
+        self.solver_options = solver_options
+        self.max_rank = max_rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.polish = polish
+        self.certify = certify
+        self.threshold = threshold
+        self.random_state = random_state
+        self.verbose = verbose
+        self.on_interrupt = on_interrupt
+
+    @classmethod
+    def from_paper(
+        cls,
+        residual_penalty: float = 1.0,
+        *,
+        max_iter: int = 300,
+        step_floor: float | None = 40.0,
+        **params: Any,
+    ) -> Self:
+        """Give COCO as printed: λ1 = 1, w = 0.01, no offsets, raw features, Algorithm 1.
+
+        Parameters
+        ----------
+        residual_penalty : float, default=1.0
+            λ2: 1 is the paper's COCO-1, 0 its COCO-0.
+        max_iter : int, default=300
+            T. The paper does not print it; 200 to 300 give its figures.
+        step_floor : float or None, default=40.0
+            Where the step stops decaying; None (CAL500 in the paper) lets it go on.
+        **params
+            Any other parameter of the class.
+        """
+        settings: dict[str, Any] = {
+            "rank_penalty": 1.0,
+            "residual_penalty": residual_penalty,
+            "feature_weight": 0.01,
+            "center": False,
+            "scale": False,
+            "feature_types": "number",
+            "clip": False,
+            "solver": "paper",
+            "solver_options": {"step": 100.0, "decay": 0.99, "floor": step_floor},
+            "max_iter": max_iter,
+        }
+        return cls(**(settings | params))
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+        """Complete a table and keep the model.
+
+        Attributes are set at the very end: a fit that fails or raises leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Features; NaN, None, NA or null where unknown.
+        y : array-like or DataFrame of shape (n_samples, n_labels), optional
+            Labels 0 or 1; unknown likewise.
+        progress : callable, optional
+            Called with a record of every candidate and every iteration.
+        """
+        settings = Settings.checked(self.get_params(deep=False))
+        given = Observations.from_tables(X, y)
+        # One level more than usual: scikit-learn's callbacks stand between this and the user.
+        given.check_fittable(stacklevel=5)
+        columns = column_attributes(X, given)
+        messages = Messages(settings.verbose)
+        if not settings.only_ones_recorded:
+            messages.only_ones_observed(given)
+        table = TrainingTable.of(given, settings)
+        with interrupts(settings.on_interrupt):
+            report, done = task_reporter(self, messages.logging(progress))
+            result = fit_model(settings, table, messages, report)
+            attributes = fitted_attributes(settings, result)
+            messages.issue(stacklevel=3)
+            # In one step, so that Ctrl-C finds either the last fit or this one.
+            self.__dict__ = without_fitted(vars(self)) | columns | attributes
+            done()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.two_d_labels = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,89 @@
+"""The ensemble that predicts by default."""
+
+import numpy as np
+
+from cocomplete.arrays import BoolArray
+from cocomplete.choosing.ensemble import EnsembleFit
+from cocomplete.estimator.recorded_share import fit_positive_labels
+from cocomplete.estimator.settings import seed_of
+from cocomplete.estimator.solving import MinimiserSolver
+from cocomplete.estimator.training import FitResult, TrainingTable
+from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.model import Model
+from cocomplete.interrupts import acknowledge_stop, stop_requested
+from cocomplete.members.minimiser import Penalties
+from cocomplete.members.prediction import Prediction
+from cocomplete.members.trivial import Trivial
+from cocomplete.problem.informative import Informative, rows_with_something
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.solution import Progress, Record
+
+
+def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
+    """Fit an ensemble, whose members have the weights that held-out cells give them."""
+    settings, observed, yes_no = solver.settings, table.observed, table.yes_no
+    informative = Informative.of(observed)
+    narrow = informative.narrow(observed)
+    rows = rows_with_something(narrow)
+    if not rows.any():
+        whole = Informative.whole(observed)
+        trivial = Ensemble.alone(Trivial.fit(observed, yes_no), yes_no)
+        return FitResult(Model(table.given, yes_no, whole, trivial, clip=settings.clip))
+    fit = EnsembleFit(
+        Observations(narrow.X[rows], narrow.Y[rows]),
+        yes_no[informative.features],
+        seed=seed_of(settings.random_state),
+        solve=solver.solve,
+        progress=_stopping(solver.progress),
+    ).run()
+    if fit.interrupted and settings.on_interrupt == "raise":
+        # Members that still end by themselves on Ctrl-C have swallowed it.
+        raise KeyboardInterrupt
+    model = Model(
+        table.given,
+        yes_no,
+        informative,
+        fit.ensemble,
+        fit.joint(),
+        margins=fit.margins(),
+        clip=settings.clip,
+        positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
+        fitted_rows=_all_rows(fit, narrow, rows),
+    )
+    certified = None
+    if settings.certify:
+        everything = Informative.whole(observed).narrow(observed)
+        certified = solver.minimise(everything, yes_no, fit.best_minimiser() or Penalties())
+    labels = fit.held_out_labels()
+    held_out = labels._replace(column=np.flatnonzero(informative.labels)[labels.column])
+    cut_short = fit.interrupted or stop_requested()
+    if certified is not None:
+        cut_short |= certified.certified.interrupted
+    return FitResult(model, certified, fit.summary(), held_out, interrupted=cut_short)
+
+
+def _stopping(progress: Progress | None) -> Progress:
+    """Give a progress function at whose calls an ensemble, which does not poll by itself, is stopped."""
+
+    def report(record: Record) -> None:
+        if progress is not None:
+            progress(record)
+        if stop_requested():
+            acknowledge_stop()
+            raise KeyboardInterrupt
+
+    return report
+
+
+def _all_rows(fit: EnsembleFit, observed: Observations, rows: BoolArray) -> Prediction:
+    """Give the prediction of all rows of a fit, those in which nothing is observed among them."""
+    if rows.all():
+        return fit.prediction
+    empty = np.flatnonzero(~rows)[:1]
+    others = fit.ensemble.predict(Observations(observed.X[empty], observed.Y[empty]))
+    whole = []
+    for known, unknown in zip(fit.prediction, others, strict=True):
+        table = np.tile(unknown, (len(rows), 1))
+        table[rows] = known
+        whole.append(table)
+    return Prediction(*whole)

@@ -1,0 +1,121 @@
+"""Messages of a fit to its user: log lines at once, warnings together at the end."""
+
+import logging
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from cocomplete.containers import column_label
+from cocomplete.positive_unlabelled import RecordedShare
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.solution import Progress, Record, Solution
+
+VAGUE_RATIO = 1.25**2
+"""The number of unrecorded ones is known to within a quarter, up or down, where the two ends of the recorded
+share's interval differ in it by at most this ratio; beyond it there is a warning."""
+
+FEWEST_ONES_ALONE = 3
+"""Observed cells of a label from which on their all being 1 is more than chance."""
+
+logger = logging.getLogger("cocomplete")
+
+
+class Messages:
+    """Logs as asked, and collects warnings, which the estimator issues with its caller's line.
+
+    Parameters
+    ----------
+    verbose : int
+        At 1 :meth:`log` writes to the ``cocomplete`` logger, at 2 every record is logged too.
+    """
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
+        self.warnings: list[tuple[str, type[Warning]]] = []
+
+    def log(self, text: str) -> None:
+        """Log a line at verbosity 1."""
+        if self.verbose >= 1:
+            logger.info(text)
+
+    def logging(self, progress: Progress | None) -> Progress | None:
+        """Give a progress function that also logs every record at verbosity 2."""
+        if self.verbose < 2:
+            return progress
+
+        def report(record: Record) -> None:
+            logger.info(
+                ", ".join(
+                    f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+                    for name, value in record.items()
+                )
+            )
+            if progress is not None:
+                progress(record)
+
+        return report
+
+    def issue(self, *, stacklevel: int) -> None:
+        """Issue the warnings collected so far; ``stacklevel`` counts from the caller, which is 1."""
+        for text, category in self.warnings:
+            warnings.warn(text, category, stacklevel=stacklevel + 1)
+        self.warnings.clear()
+
+    def _warn(self, text: str, category: type[Warning] = UserWarning) -> None:
+        self.warnings.append((text, category))
+
+    # -- what there is to warn of ----------------------------------------------------------------------
+
+    def only_ones_observed(self, observed: Observations) -> None:
+        """Warn of labels of which only ones are observed."""
+        ones, known = np.nansum(observed.Y, axis=0), observed.Y_known.sum(axis=0)
+        alone = np.flatnonzero((ones == known) & (known >= FEWEST_ONES_ALONE))
+        if alone.size:
+            first = column_label(observed.label_names, int(alone[0])).removeprefix("column ")
+            more = f" and {alone.size - 1} more" if alone.size > 1 else ""
+            self._warn(
+                f"label(s) {first}{more} have only ones observed; if only ones are ever recorded, use "
+                "label_policy='positive-unlabelled'"
+            )
+
+    def recorded_share(self, found: RecordedShare) -> None:
+        """Warn where the data do not identify the share of ones that are recorded."""
+        between = f"between {found.low:.2f} and {found.high:.2f}, {found.share:.2f} is used"
+        cure = "give it as recorded_share= if you know it"
+        if not found.identified:
+            self._warn(f"the data hardly identify which share of the ones is recorded: {between}; {cure}")
+        elif found.unrecorded_ratio > VAGUE_RATIO:
+            self._warn(
+                f"the share of the ones that is recorded is {between}; unrecorded ones may be "
+                f"{found.unrecorded_ratio:.1f} times as many at one end as at the other; {cure}"
+            )
+
+    def not_converged(self, solver: str, solution: Solution, tol: float, max_rank: int | None) -> None:
+        """Warn of a duality gap above the tolerance."""
+        capped = max_rank is not None and solution.M.rank >= max_rank
+        cure = "raise max_rank" if capped else "raise max_iter or tol"
+        self._warn(
+            f"the duality gap is {solution.duality_gap:.2g} after {solution.n_iter} iterations of "
+            f"solver={solver!r}, above tol={tol:g}; {cure}, or use the answer as it is: its "
+            "objective is at most that share above the minimum",
+            ConvergenceWarning,
+        )
+
+    def interrupted(self) -> None:
+        """Warn of a model whose fit was cut short."""
+        self._warn("fit was interrupted: this is the best model found so far, not the best there is")
+
+    def validation(self, found: dict[str, Any] | None) -> None:
+        """Log the errors on held-out cells; warn where nothing was better than the trivial prediction."""
+        for part, errors in (found or {}).items():
+            if not isinstance(errors, dict) or "weights" not in errors:
+                continue
+            self.log(f"{part}: " + ", ".join(f"{name} {value}" for name, value in errors.items()))
+            if set(errors["weights"]) == {"trivial"}:
+                simple = "column means" if part == "features" else "observed rates"
+                self._warn(
+                    f"nothing predicted held-out cells of {part} better than {simple}, so these are "
+                    "used; the table may be too small, or its columns unrelated"
+                )

@@ -1,0 +1,73 @@
+"""Minimisers of F, by the solver and to the tolerance that the parameters ask for."""
+
+from dataclasses import dataclass, replace
+
+from cocomplete.arrays import BoolArray
+from cocomplete.estimator.messages import Messages
+from cocomplete.estimator.settings import Settings
+from cocomplete.interrupts import acknowledge_stop
+from cocomplete.members.minimiser import Minimiser, Penalties
+from cocomplete.problem.objective import Objective
+from cocomplete.problem.observations import Observations
+from cocomplete.solvers.choice import choose, solve
+from cocomplete.solvers.polish import polish
+from cocomplete.solvers.solution import Progress, Solution
+
+
+@dataclass(frozen=True)
+class MinimiserSolver:
+    """Solves for minimisers of F.
+
+    Attributes
+    ----------
+    settings : Settings
+    messages : Messages
+        Receives which solver ran and how it ended.
+    progress : callable or None
+        Called with the record of every iteration.
+    """
+
+    settings: Settings
+    messages: Messages
+    progress: Progress | None
+
+    def solve(self, objective: Objective) -> Solution:
+        """Minimise one objective."""
+        settings = self.settings
+        solver, why = choose(settings.solver, objective)
+        self.messages.log(f"solver {solver!r}: {why}; {objective.shape[0]} x {objective.shape[1]} cells")
+        solution = solve(
+            solver,
+            objective,
+            tol=settings.tol,
+            max_rank=settings.max_rank,
+            max_iter=settings.max_iter,
+            options=settings.solver_options,
+            progress=self.progress,
+        )
+        self.messages.log(
+            f"objective {solution.objective:.6g}, gap {solution.duality_gap:.2g}, rank {solution.M.rank} "
+            f"after {solution.n_iter} iterations"
+        )
+        if solution.interrupted:
+            acknowledge_stop()
+        elif solver != "paper" and not solution.converged:
+            self.messages.not_converged(solver, solution, settings.tol, settings.max_rank)
+        return solution
+
+    def minimise(self, observed: Observations, yes_no: BoolArray, penalties: Penalties) -> Minimiser:
+        """Set F up on a table and minimise it; with ``polish``, refit at a clear rank."""
+        settings = self.settings
+        fit = Minimiser.fit(
+            observed,
+            yes_no,
+            penalties,
+            self.solve,
+            center=settings.center,
+            scale=settings.scale,
+            # Algorithm 1 has no offsets of its own: it gets fixed ones.
+            free_offsets=settings.center and settings.solver != "paper",
+            exact=settings.solver != "paper",
+        )
+        refit = polish(fit.objective, fit.certified) if settings.polish else None
+        return fit if refit is None else replace(fit, solution=refit)

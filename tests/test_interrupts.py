@@ -1,0 +1,264 @@
+"""Ctrl-C: raised by default, without a trace in the estimator; on request the best model so far is kept."""
+
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from cocomplete import CoCompleter, InputError
+from cocomplete.choosing.ensemble import EnsembleFit
+from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.interrupts import acknowledge_stop, interrupts, stop_requested
+from cocomplete.members.average import Average
+from cocomplete.members.trivial import Trivial
+from cocomplete.metrics import hamming_error
+
+GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+KEPT = "fit was interrupted: this is the best model found so far"
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def _python_answers_ctrl_c():
+    """A run in the background of a shell ignores Ctrl-C; and whatever happens, the handler is put back."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="module")
+def data():
+    table = make_low_rank_multilabel(160, 15, 6, rank=2, observed=0.6, random_state=1)
+    table.X = table.X + np.random.default_rng(0).normal(size=table.X.shape)
+    return table
+
+
+class Impatient:
+    """Presses Ctrl-C once a record of some kind has been seen often enough."""
+
+    def __init__(self, after, stage=None, times=1):
+        self.after, self.stage, self.seen, self.times = after, stage, 0, times
+
+    def __call__(self, record):
+        if record.get("stage") == self.stage:
+            self.seen += 1
+            if self.seen == self.after:
+                for _ in range(self.times):
+                    press()
+
+
+# -- the request itself --------------------------------------------------------------------------------
+
+
+def test_raise_changes_nothing():
+    with pytest.raises(KeyboardInterrupt), interrupts("raise"):
+        press()
+    assert not stop_requested()
+
+
+def test_keep_makes_the_first_a_request_and_raises_the_second():
+    with interrupts("keep"):
+        assert not stop_requested()
+        press()
+        assert stop_requested()
+        acknowledge_stop()
+        assert not stop_requested()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+    assert not stop_requested()
+
+
+def test_the_handler_is_put_back_after_an_error():
+    def fail():
+        press()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), interrupts("keep"):
+        fail()
+    assert not stop_requested()
+
+
+def test_a_users_own_handler_has_the_second():
+    seen = []
+    signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    with interrupts("keep"):
+        press()
+        assert not seen
+        press()
+    press()
+    assert len(seen) == 2
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_ctrl_c_that_is_switched_off_stays_off():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interrupts("keep"):
+        press()
+        assert not stop_requested()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_other_threads_have_requests_of_their_own():
+    found = []
+
+    def work():
+        with interrupts("keep"):
+            found.append(stop_requested())
+
+    with interrupts("keep"):
+        press()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert stop_requested()
+    assert found == [False]
+
+
+# -- the estimator -------------------------------------------------------------------------------------
+
+
+def test_on_interrupt_is_checked(data):
+    with pytest.raises(InputError, match="on_interrupt must be one of 'raise', 'keep', got 'ask'"):
+        CoCompleter(on_interrupt="ask").fit(data.X, data.Y)
+
+
+WAYS = [
+    *(({**GIVEN, "solver": solver, "tol": 1e-12, "max_iter": 60}, None) for solver in ("factored", "paper")),
+    ({**GIVEN, "solver": "primal-dual", "tol": 1e-12, "max_iter": 60}, None),
+    ({"averaging": False}, "judging"),
+    ({}, "judging"),
+    ({}, "averaging"),
+]
+
+
+@pytest.mark.parametrize(("params", "stage"), WAYS)
+def test_ctrl_c_raises_and_leaves_an_unfitted_estimator_alone(data, params, stage):
+    model = CoCompleter(**params)
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data.X, data.Y, progress=Impatient(1, stage))
+    assert vars(model) == before
+
+
+def test_ctrl_c_raises_and_leaves_the_last_fit_alone(data):
+    model = CoCompleter(**GIVEN).fit(data.X, data.Y)
+    before = dict(vars(model))
+    predicted = model.predict_proba(data.X)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data.X[:50, :5], data.Y[:50, :2], progress=Impatient(1))
+    assert list(vars(model)) == list(before)
+    assert all(value is before[name] for name, value in vars(model).items())
+    np.testing.assert_array_equal(model.predict_proba(data.X), predicted)
+
+
+def test_an_error_leaves_the_last_fit_alone(data):
+    model = CoCompleter(**GIVEN).fit(data.X, data.Y)
+    before = dict(vars(model))
+    model.threshold = [0.1, 0.2]
+    with pytest.raises(InputError, match="threshold has 2 numbers"):
+        model.fit(data.X[:50, :5], data.Y[:50])
+    assert all(value is before[name] for name, value in vars(model).items() if name != "threshold")
+
+
+def test_a_fit_leaves_nothing_of_the_one_before(data):
+    model = CoCompleter(**GIVEN).fit(data.X[:60], data.Y[:60])
+    assert model.solver_ == "factored"
+    model.set_params(rank_penalty="auto", residual_penalty="auto", feature_weight="auto")
+    model.fit(data.X[:60], data.Y[:60])
+    assert set(vars(model)) == set(vars(CoCompleter().fit(data.X[:60], data.Y[:60])))
+    assert not hasattr(model, "solver_")
+
+
+def test_warnings_point_to_the_line_that_called_fit(data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CoCompleter(**GIVEN, tol=1e-12, max_iter=2).fit(data.X, np.where(data.Y == 1, 1.0, np.nan))
+    assert len(caught) == 2
+    assert {one.filename for one in caught} == {__file__}
+
+
+def kept(data, after, stage=None, **params):
+    """A model whose fit was interrupted at some record."""
+    model = CoCompleter(on_interrupt="keep", **params)
+    with pytest.warns(UserWarning, match=KEPT):
+        return model.fit(data.X, data.Y, progress=Impatient(after, stage))
+
+
+@pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
+def test_keep_in_the_solver_keeps_what_was_reached(data, solver):
+    model = kept(data, 2, **GIVEN, solver=solver, tol=1e-12, max_iter=60)
+    assert not model.converged_
+    assert model.history_[-1]["iteration"] == model.label_solution_.n_iter
+    assert len(model.history_) in (2, 3)
+    assert np.isfinite(model.complete(data.X, data.Y).X).all()
+
+
+def test_keep_while_penalties_are_chosen_takes_the_best_so_far_and_solves_it_in_full(data):
+    model = kept(data, 1, "judging", averaging=False)
+    assert 0 < len(model.validation_["candidates"]) < 15
+    assert model.converged_
+    assert not model.label_solution_.interrupted
+
+
+def test_a_second_ctrl_c_raises(data):
+    model = CoCompleter(on_interrupt="keep", **GIVEN)
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data.X, data.Y, progress=Impatient(1, times=2))
+    assert vars(model) == before
+
+
+def test_a_search_over_parameters_ends_by_default_and_goes_on_with_keep(data):
+    def search(on_interrupt):
+        model = CoCompleter(**GIVEN, tol=1e-12, max_iter=8, on_interrupt=on_interrupt)
+        return GridSearchCV(model, {"scale": [True, False]}, cv=2, error_score="raise")
+
+    with pytest.raises(KeyboardInterrupt):
+        search("raise").fit(data.X, data.Y, progress=Impatient(1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = search("keep").fit(data.X, data.Y, progress=Impatient(1))
+    assert sum(KEPT in str(one.message) for one in caught) == 1
+    assert np.isfinite(done.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("after", [1, 5, 6])
+def test_keep_while_members_are_judged_uses_the_kinds_that_were_finished(data, after):
+    model = kept(data, after, "judging")
+    done = model.complete(data.X, data.Y)
+    assert np.isfinite(done.X).all()
+    assert hamming_error(data.Y_true, done.Y) < 0.3
+    if after == 1:
+        # Nothing but the trivial prediction was judged: averages are left, which need no held-out cells.
+        assert model.validation_ == {}
+        assert {one["name"] for one in model.members_} == {"average", "average of normal scores"}
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_keep_in_an_average_keeps_what_was_reached(data, after):
+    model = kept(data, after, "averaging")
+    done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
+    assert np.isfinite(done.X).all()
+    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
+
+
+def test_keep_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EnsembleFit, "_fit_others", interrupted)
+    with pytest.warns(UserWarning, match=KEPT):
+        model = CoCompleter(on_interrupt="keep").fit(data.X, data.Y)
+    members = model._model.ensemble.members
+    assert any(isinstance(one, Average) for one in members)
+    assert {type(one) for one in members} <= {Average, Trivial}
+    for weights in model._model.ensemble.weights.values():
+        assert weights.sum() == pytest.approx(1)
+    assert np.isfinite(model.predict_proba(data.X)).all()
