@@ -21,6 +21,7 @@ from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.draws import ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
+from cocomplete.interrupts import acknowledge_stop, stop_requested
 from cocomplete.members.average import Average
 from cocomplete.members.minimiser import Minimiser, Penalties, Solve
 from cocomplete.members.prediction import Member, Prediction
@@ -83,7 +84,7 @@ class EnsembleFit:
         self.interrupted = False
 
     def run(self) -> "EnsembleFit":
-        """Judge, weigh and fit; Ctrl-C goes on with what has been judged, or fitted, by then."""
+        """Judge, weigh and fit; where asked to stop, go on with what has been judged, or fitted, by then."""
         # Small products: threads of BLAS would wait for each other longer than they work.
         with threadpool_limits(1 if self.observed.X.size < SMALL else None, "blas"):
             return self._run()
@@ -110,18 +111,18 @@ class EnsembleFit:
         return self
 
     def _judge(self) -> None:
-        """Let every kind predict the held-out cells; on Ctrl-C those that were finished take part."""
+        """Let every kind predict the held-out cells; where asked to stop, those that were finished take part."""
         if not self.folds:
             return
-        finished: list[Candidate] = []
-        try:
-            for kind in self.kinds:
-                kind.judge(self.folds, self.contest)
-                finished = self.contest.candidates()
-                self._report(kind.name)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            self.contest.keep(finished)
+        for kind in self.kinds:
+            finished = self.contest.candidates()
+            kind.judge(self.folds, self.contest)
+            if stop_requested():
+                self.interrupted = True
+                self.contest.keep(finished)
+                acknowledge_stop()
+                return
+            self._report(kind.name)
 
     def _judged(self, part: Part) -> bool:
         return bool(self.held.where(part).size) and len(self.contest.candidates()) > 1
@@ -234,19 +235,14 @@ class EnsembleFit:
         # What is drawn from, and completes rows, is fitted in any case.
         source = self.whole.source
         self.interrupted |= any(one.posterior.interrupted for one in (source, *self.whole.averages()))
-        try:
-            members |= self._fit_others({one: parts for one, parts in wanted.items() if one not in members})
-        except KeyboardInterrupt:
-            self.interrupted = True
-        return members or {TRIVIAL: Trivial.fit(self.observed, self.yes_no)}
-
-    def _fit_others(self, wanted: dict[Candidate, list[Part]]) -> dict[Candidate, Member]:
-        """Fit what is not an average."""
-        members: dict[Candidate, Member] = {}
         for one, parts in wanted.items():
-            member = members[one] = KIND_OF[one.kind].fit(one.setting, self.whole, parts)
-            self.interrupted |= isinstance(member, Minimiser) and member.solution.interrupted
-        return members
+            if stop_requested():
+                self.interrupted = True
+                break
+            if one not in members:
+                member = members[one] = KIND_OF[one.kind].fit(one.setting, self.whole, parts)
+                self.interrupted |= isinstance(member, Minimiser) and member.solution.interrupted
+        return members or {TRIVIAL: Trivial.fit(self.observed, self.yes_no)}
 
     def joint(self) -> Average:
         """Give what is drawn from: the average with the larger weight, in numbers if there are any."""

@@ -16,6 +16,7 @@ from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, SHARES, Path
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
+from cocomplete.interrupts import stop_requested
 from cocomplete.members.kernel import VARIANCES, KernelKind, KernelRegression, kernel_path
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.number_kernel import NOISES, number_kernels
@@ -373,7 +374,7 @@ class MinimiserKind:
             falling = [part for part in rivals if losses[part] < lowest[part]]
             lowest = {part: min(lowest[part], losses[part]) for part in rivals}
             hopeless = all(losses[part] > FAR_BEHIND * rivals[part] for part in falling)
-            if hopeless and len(falling) < len(rivals):
+            if stop_requested() or (hopeless and len(falling) < len(rivals)):
                 break
 
     def fit(self, setting: Penalties, fits: SharedFits, parts: Collection[Part]) -> Member:

@@ -10,13 +10,12 @@ from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.model import Model
-from cocomplete.interrupts import acknowledge_stop, stop_requested
+from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Penalties
 from cocomplete.members.prediction import Prediction
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.informative import Informative, rows_with_something
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.solution import Progress, Record
 
 
 def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
@@ -34,11 +33,8 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         yes_no[informative.features],
         seed=seed_of(settings.random_state),
         solve=solver.solve,
-        progress=_stopping(solver.progress),
+        progress=solver.progress,
     ).run()
-    if fit.interrupted and settings.on_interrupt == "raise":
-        # Members that still end by themselves on Ctrl-C have swallowed it.
-        raise KeyboardInterrupt
     model = Model(
         table.given,
         yes_no,
@@ -60,19 +56,6 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     if certified is not None:
         cut_short |= certified.certified.interrupted
     return FitResult(model, certified, fit.summary(), held_out, interrupted=cut_short)
-
-
-def _stopping(progress: Progress | None) -> Progress:
-    """Give a progress function at whose calls an ensemble, which does not poll by itself, is stopped."""
-
-    def report(record: Record) -> None:
-        if progress is not None:
-            progress(record)
-        if stop_requested():
-            acknowledge_stop()
-            raise KeyboardInterrupt
-
-    return report
 
 
 def _all_rows(fit: EnsembleFit, observed: Observations, rows: BoolArray) -> Prediction:

@@ -62,9 +62,7 @@ class Average:
         encoding = Encoding.of(observed, yes_no, center=True, scale=True, gaussian=gaussian)
         cells = Cells.of(encoding.apply(observed))
         base = encoding.offsets.astype(np.float64)
-        return cls(
-            encoding, fit_variational(cells, base, start=start, growth=growth, progress=progress)
-        )
+        return cls(encoding, fit_variational(cells, base, start=start, growth=growth, progress=progress))
 
     def moments(self, observed: Observations) -> Moments:
         """Mean and variance of every cell on the fit's own scale."""

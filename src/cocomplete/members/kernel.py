@@ -185,7 +185,7 @@ def kernel_path(
         np.fill_diagonal(raw, 1)
     directions = _Directions.of(raw, landmarks=landmarks is not None)
     base = average.encoding.offsets[rows.X.shape[1] :].astype(np.float64)
-    W = np.zeros((1, Y.shape[1]))
+    W: FloatArray = np.zeros((1, Y.shape[1]))
     for variance in variances:
         some_directions = directions.at(variance)
         start = np.zeros((len(some_directions.squares) + 1, Y.shape[1]))
@@ -271,7 +271,9 @@ def _modes(
         curvature = seen * p * (1 - p)
         slope = design.T @ (seen * (y - p)) - ridge * w
         # Directions are orthogonal: were all curvatures equal, this would be the Hessian itself.
-        step = _newton_step(design, curvature, ridge, ridge + np.outer(squares, curvature.mean(axis=0)), slope)
+        step = _newton_step(
+            design, curvature, ridge, ridge + np.outer(squares, curvature.mean(axis=0)), slope
+        )
         change = design @ step
         value, size = _log_probability(w, f, y, o, seen, ridge), np.zeros(len(left))
         for part in STEP_SIZES:

@@ -121,9 +121,7 @@ class Pattern:
         """Add up each column's cells likewise, over E[u_i u_iᵀ] and E[u_i]."""
         if self._flat is None:
             by, order = self.flipped, self.flipped.order
-            return _sums(
-                even_blocks(by.start), by.start, by.row, weight[order], linear[order], mean, second
-            )
+            return _sums(even_blocks(by.start), by.start, by.row, weight[order], linear[order], mean, second)
         return self._whole(weight).T @ second, self._whole(linear).T @ mean
 
     def row_posteriors(

@@ -86,7 +86,13 @@ class Sums(NamedTuple):
 
     def plus(self, other: "Sums") -> "Sums":
         """Add two blocks' sums."""
-        return Sums(*(one + another for one, another in zip(self, other, strict=True)))
+        return Sums(
+            self.H + other.H,
+            self.g + other.g,
+            self.second_u + other.second_u,
+            self.log_det_u + other.log_det_u,
+            self.log_likelihood + other.log_likelihood,
+        )
 
 
 class RowBlock:
@@ -157,7 +163,7 @@ class RowBlock:
         """
         row = np.repeat(np.arange(self.cells.shape[0]), np.diff(self.cells.y_start))
         moves = np.ones(self.cells.shape[0], bool)
-        before = np.zeros(self.labels.size)
+        before: FloatArray = np.zeros(self.labels.size)
         for _ in range(most if self.labels.size else 1):
             rows, _ = self.rows(columns)
             t, variance = self.label_moments(rows, columns)

@@ -187,9 +187,7 @@ class _Ascent:
     def _first_state(self) -> _State:
         V = first_factors(self.cells, self.base)
         precision = np.repeat(np.array(START_PRECISION)[:, None], V.shape[1] - 1, axis=1)
-        return _State(
-            V, pack(V[:, :, None] * V[:, None, :]), 0.0, np.ones(self.cells.n_features), precision
-        )
+        return _State(V, pack(V[:, :, None] * V[:, None, :]), 0.0, np.ones(self.cells.n_features), precision)
 
     def run(self, most: int, progress: Progress | None = None) -> None:
         """Sweep until the bound stands still, or so many sweeps were done in all."""
