@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.choosing.first_look import FirstLook
 from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, SHARES, Path
 from cocomplete.choosing.shared import FoldFits, SharedFits
@@ -38,6 +39,9 @@ worth following further."""
 PAST_BEST = 1.02
 """A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far."""
 
+COARSE_SHARES = SHARES[1::2]
+"""Shares of λ_max along a minimiser's path: every other one of those where it is to answer alone."""
+
 FIRST_SHARES, WORTH_A_PATH = (0.35, 0.12), 1.1
 """Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its own
 may be for the path to be followed."""
@@ -45,9 +49,9 @@ may be for the path to be followed."""
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
 
-LOOKED_AT, WORTH_BOOSTING = 16, 1.2
-"""Features that trees are first tried on, and how many times the best other member's error theirs may be for
-the others to follow. Growing all of them changes errors of the tables to choose with by less than 0.1 %."""
+WORTH_ALL_COLUMNS = 1.1
+"""How many times the best other member's error that of trees, or of kernels of numbers, may be in the columns of
+a first look for the others to follow."""
 
 LEAST_KNOWN = 50
 """Known cells of the usual feature, or label, from which on trees take part. Set on synthetic tables of one
@@ -233,13 +237,28 @@ class NumberKernelKind:
         return not yes_no.all() and observed.n_features > 1
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Judge all noises."""
+        """Judge all noises, after a first look at some columns on one fold."""
+        numbers = np.flatnonzero(~folds[0].yes_no)
+        look = FirstLook(folds[0], contest)
+        tried = np.intersect1d(look.columns, numbers)
+        found = self._means(folds[0], tried)
+        if not look.pays([means for _, means, _ in found], "numbers", WORTH_ALL_COLUMNS):
+            return
         for number, fits in enumerate(folds):
+            if number or tried.size < numbers.size:
+                found = self._means(fits, numbers)
+            for noise, means, stds in found:
+                contest.add_means(Candidate(self.name, noise), number, means, stds)
+
+    @staticmethod
+    def _means(fits: FoldFits, columns: NDArray[np.intp]) -> list[tuple[float, FloatArray, FloatArray]]:
+        """Every noise, with means and standard deviations of a fold's held-out cells."""
+        return [
+            (one.noise, *one.at(fits.completed, fits.fold.row, fits.fold.column))
             for one in number_kernels(
-                fits.source, fits.completed, fits.observed, fits.yes_no, fits.keys.rows, NOISES
-            ):
-                means, stds = one.at(fits.completed, fits.fold.row, fits.fold.column)
-                contest.add_means(Candidate(self.name, one.noise), number, means, stds)
+                fits.source, fits.completed, fits.observed, fits.yes_no, fits.keys.rows, NOISES, columns
+            )
+        ]
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit one noise."""
@@ -254,7 +273,7 @@ class NumberKernelKind:
 
 @dataclass(frozen=True)
 class TreesKind:
-    """Boosted trees: of labels in any case, of features where a first look says that it pays."""
+    """Boosted trees, of features and of labels where a first look says that it pays."""
 
     name: str = "trees"
     parts: tuple[Part, ...] = PARTS
@@ -264,51 +283,30 @@ class TreesKind:
         return observed.n_features > 0 and observed.n_features + observed.n_labels > 1
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Judge all numbers of trees, after a first look at some features on one fold."""
+        """Judge all numbers of trees, after a first look at some columns on one fold."""
         first = folds[0]
+        known = (_usually_known(first.observed.X_known), _usually_known(first.observed.Y_known))
+        parts = [part for part in PARTS if known[part in LABEL_PARTS] >= LEAST_KNOWN]
         d = first.observed.n_features
-        wanted = np.zeros(d + first.observed.n_labels, bool)
-        wanted[d:] = _usually_known(first.observed.Y_known) >= LEAST_KNOWN
-        if _usually_known(first.observed.X_known) >= LEAST_KNOWN:
-            looked_at = np.argsort(first.keys.columns[:d], kind="stable")[:LOOKED_AT]
-            wanted[:d] = self._worth_boosting(first, looked_at, contest)
-        for number, fits in enumerate(folds):
-            columns = np.flatnonzero(wanted)
-            if columns.size:
-                self._add(contest, number, fits, columns)
+        look = FirstLook(first, contest)
+        usable = np.repeat([known[0] >= LEAST_KNOWN, known[1] >= LEAST_KNOWN], [d, first.observed.n_labels])
+        tried = look.columns[usable[look.columns]]
+        if not tried.size:
+            return
+        found = self._means(first, tried)
+        wanted = np.flatnonzero(usable & look.paying_columns(found[0], parts, WORTH_ALL_COLUMNS))
+        for number, fits in enumerate(folds if wanted.size else ()):
+            if number or np.setdiff1d(wanted, tried).size:
+                found = self._means(fits, wanted)
+            means, stds = (np.where(np.isin(fits.fold.column, wanted), each, np.nan) for each in found)
+            for stop, mean, std in zip(STOPS, means, stds, strict=True):
+                contest.add_means(Candidate(self.name, stop), number, mean, std)
 
-    def _worth_boosting(
-        self, first: FoldFits, looked_at: NDArray[np.intp], contest: Contest
-    ) -> NDArray[np.bool_]:
-        """Say which features to boost, by part: where trees come near the best other member."""
-        fold = first.fold
-        others = Contest(HeldOut.of([fold], contest.held.units), [fold.row.size])
-        for candidate, means in contest.means.items():
-            others.means[candidate] = np.where(
-                np.isin(fold.column, looked_at), means[: fold.row.size], np.nan
-            )
-        fitted = BoostedTrees.fit(first.observed, first.yes_no, first.keys, np.sort(looked_at))
-        means, _ = fitted.at(first.observed, fold.row, fold.column)
-        worth = np.zeros(len(first.yes_no), bool)
-        for part in FEATURE_PARTS:
-            where = others.held.where(part)
-            seen = ~np.isnan(means[0][where])
-            if not seen.any():
-                continue
-
-            def loss(prediction: FloatArray, part: Part = part, seen: BoolArray = seen) -> float:
-                return float(others.held.errors(part, prediction)[seen].mean())
-
-            best = min(loss(others.means[one][where]) for one in others.candidates() if _answers(one, part))
-            trees = min(loss(after[where]) for after in means)
-            worth |= (first.yes_no == (part == "yes-no")) & (trees <= WORTH_BOOSTING * best)
-        return worth
-
-    def _add(self, contest: Contest, number: int, fits: FoldFits, columns: NDArray[np.intp]) -> None:
+    @staticmethod
+    def _means(fits: FoldFits, columns: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """Means and standard deviations of a fold's held-out cells after every number of trees."""
         fitted = BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, columns)
-        means, stds = fitted.at(fits.observed, fits.fold.row, fits.fold.column)
-        for stop, mean, std in zip(STOPS, means, stds, strict=True):
-            contest.add_means(Candidate(self.name, stop), number, mean, std)
+        return fitted.at(fits.observed, fits.fold.row, fits.fold.column)
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Boost the columns of some parts."""
@@ -352,7 +350,7 @@ class MinimiserKind:
         ):
             return
         for weight in FEATURE_WEIGHTS:
-            self._look(Path(weight, exact=False, values=SHARES), folds[0], first, rivals)
+            self._look(Path(weight, exact=False, values=COARSE_SHARES), folds[0], first, rivals)
             tried = [one for one in first.candidates() if one.kind == self.name]
             best = {part: min(first.loss(one, part) for one in tried) for part in parts}
             if not any(best[part] < PROMISING * rivals[part] for part in parts):
@@ -362,7 +360,7 @@ class MinimiserKind:
                 chosen = min(tried, key=lambda one: sum(first.total(one, part) for part in together))
                 contest.add_means(chosen, 0, first.means[chosen])
                 for number, fits in enumerate(folds[1:], 1):
-                    *_, (_, means) = Path.to(chosen.setting, SHARES).follow(fits.fold, fits.yes_no)
+                    *_, (_, means) = Path.to(chosen.setting, COARSE_SHARES).follow(fits.fold, fits.yes_no)
                     contest.add_means(chosen, number, means)
 
     def _look(self, path: Path, fits: FoldFits, first: Contest, rivals: dict[Part, float]) -> None:
@@ -401,10 +399,6 @@ KINDS: tuple[Kind, ...] = (
 """What an ensemble is made of. Trees and minimisers come last: they look at what the others reach."""
 
 KIND_OF: dict[str, Kind] = {kind.name: kind for kind in KINDS}
-
-
-def _answers(candidate: Candidate, part: Part) -> bool:
-    return part in KIND_OF[candidate.kind].parts
 
 
 def _usually_known(known: BoolArray) -> float:

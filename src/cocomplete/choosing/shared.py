@@ -16,7 +16,6 @@ from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.solution import Progress
 
-
 GROWTH = 8
 """Factors that an average adds to those of the fit it starts from. Without them, what died there would stay
 dead: errors of single tables to choose with are up to 8 % higher, and 1 % on average with half as many."""

@@ -1,0 +1,68 @@
+"""A first look at some columns on one fold: whether a kind of member is worth its cost on all of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.choosing.judge import Contest, HeldOut
+from cocomplete.choosing.shared import FoldFits
+from cocomplete.fitted.parts import PARTS, Part
+
+LOOKED_AT = 16
+"""Features, and labels, that are looked at."""
+
+
+class FirstLook:
+    """What others predict of some columns' held-out cells on the first fold.
+
+    Parameters
+    ----------
+    first : FoldFits
+    contest : Contest
+        With what was judged so far.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Those to try a kind on; the table's content decides, not their place.
+    """
+
+    def __init__(self, first: FoldFits, contest: Contest) -> None:
+        fold, d = first.fold, first.observed.n_features
+        self.held = HeldOut.of([fold], contest.held.units)
+        keys = first.keys.columns
+        features, labels = np.argsort(keys[:d], kind="stable"), np.argsort(keys[d:], kind="stable")
+        self.columns: NDArray[np.intp] = np.sort(
+            np.concatenate((features[:LOOKED_AT], d + labels[:LOOKED_AT]))
+        )
+        self.yes_no, self.n_labels = first.yes_no, first.observed.n_labels
+        self.others = [means[: fold.row.size] for means in contest.means.values()]
+
+    def pays(self, means: Sequence[FloatArray], part: Part, limit: float) -> bool:
+        """Whether some setting's error on a part is at most so many times the best of the others'.
+
+        Parameters
+        ----------
+        means : sequence of ndarray
+            What each setting predicts of the fold's held-out cells; NaN where it was not tried.
+        part : str
+        limit : float
+        """
+        where = self.held.where(part)
+        tried = ~np.isnan(means[0][where])
+        if not tried.any():
+            return False
+
+        def loss(prediction: FloatArray) -> float:
+            return float(self.held.errors(part, prediction[where])[tried].mean())
+
+        best = min((each for each in map(loss, self.others) if not np.isnan(each)), default=np.inf)
+        return min(map(loss, means)) <= limit * best
+
+    def paying_columns(self, means: Sequence[FloatArray], parts: Sequence[Part], limit: float) -> BoolArray:
+        """Which columns to go on with: those of parts that pay; labels together."""
+        pays = {part: part in parts and self.pays(means, part, limit) for part in PARTS}
+        features = np.where(self.yes_no, pays["yes-no"], pays["numbers"])
+        return np.concatenate((features, np.full(self.n_labels, pays["labels"] or pays["unlabelled"])))
