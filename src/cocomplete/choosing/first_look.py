@@ -1,6 +1,6 @@
 """A first look at some columns on one fold: whether a kind of member is worth its cost on all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.shared import FoldFits
-from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.fitted.parts import LABEL_PARTS, PARTS, Part
 
 LOOKED_AT = 16
 """Features, and labels, that are looked at."""
@@ -34,23 +34,26 @@ class FirstLook:
         self.held = HeldOut.of([fold], contest.held.units)
         keys = first.keys.columns
         features, labels = np.argsort(keys[:d], kind="stable"), np.argsort(keys[d:], kind="stable")
-        self.columns: NDArray[np.intp] = np.sort(
-            np.concatenate((features[:LOOKED_AT], d + labels[:LOOKED_AT]))
-        )
+        tried = np.concatenate((features[:LOOKED_AT], d + labels[:LOOKED_AT]))
+        self.columns: NDArray[np.intp] = np.sort(tried)
         self.yes_no, self.n_labels = first.yes_no, first.observed.n_labels
         self.others = [means[: fold.row.size] for means in contest.means.values()]
 
-    def pays(self, means: Sequence[FloatArray], part: Part, limit: float) -> bool:
+    def pays(self, means: Iterable[FloatArray], part: Part, limit: float) -> bool:
         """Whether some setting's error on a part is at most so many times the best of the others'.
 
         Parameters
         ----------
-        means : sequence of ndarray
+        means : iterable of ndarray
             What each setting predicts of the fold's held-out cells; NaN where it was not tried.
         part : str
         limit : float
         """
-        where = self.held.where(part)
+        columns = self.n_labels if part in LABEL_PARTS else len(self.yes_no)
+        if columns <= LOOKED_AT:
+            # All were looked at: nothing would be saved, and few cells are a poor judge.
+            return True
+        where, means = self.held.where(part), list(means)
         tried = ~np.isnan(means[0][where])
         if not tried.any():
             return False
@@ -61,8 +64,9 @@ class FirstLook:
         best = min((each for each in map(loss, self.others) if not np.isnan(each)), default=np.inf)
         return min(map(loss, means)) <= limit * best
 
-    def paying_columns(self, means: Sequence[FloatArray], parts: Sequence[Part], limit: float) -> BoolArray:
+    def paying_columns(self, means: Iterable[FloatArray], parts: Iterable[Part], limit: float) -> BoolArray:
         """Which columns to go on with: those of parts that pay; labels together."""
+        means, parts = list(means), set(parts)
         pays = {part: part in parts and self.pays(means, part, limit) for part in PARTS}
         features = np.where(self.yes_no, pays["yes-no"], pays["numbers"])
         return np.concatenate((features, np.full(self.n_labels, pays["labels"] or pays["unlabelled"])))

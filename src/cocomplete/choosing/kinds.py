@@ -43,15 +43,15 @@ COARSE_SHARES = SHARES[1::2]
 """Shares of λ_max along a minimiser's path: every other one of those where it is to answer alone."""
 
 FIRST_SHARES, WORTH_A_PATH = (0.35, 0.12), 1.1
-"""Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its own
-may be for the path to be followed."""
+"""Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its
+own may be for the path to be followed."""
 
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
 
-WORTH_ALL_COLUMNS = 1.1
-"""How many times the best other member's error that of trees, or of kernels of numbers, may be in the columns of
-a first look for the others to follow."""
+WORTH_ALL_COLUMNS = 1.2
+"""How many times the best other member's error that of trees, or of kernels of numbers, may be in the columns
+of a first look for the others to follow."""
 
 LEAST_KNOWN = 50
 """Known cells of the usual feature, or label, from which on trees take part. Set on synthetic tables of one

@@ -25,8 +25,8 @@ class SharedFits:
     """A table, and fits to it that are made when they are first asked for.
 
     Averages start from each other: that of normal scores from that of features as they are, and those of the
-    whole table from those of ``earlier`` fits, to a fold. A fold's never start from anything that has seen its
-    held-out cells.
+    whole table from those of ``earlier`` fits, to a fold. A fold's never start from anything that has seen
+    its held-out cells.
 
     Parameters
     ----------
