@@ -97,7 +97,9 @@ class Model(FieldsAlone):
         if self.positive is not None:
             Z = Z.copy()
             Z[:, self.informative.labels] = self._positive_log_odds(observed)
-        return Answer(X, spread, Z)
+        # What lies beyond the largest number of the user's type is that number.
+        largest = float(np.finfo(observed.X.dtype).max)
+        return Answer(np.clip(X, -largest, largest), spread, Z)
 
     def _prediction(self, observed: Observations, *, std: bool, training: bool = True) -> Prediction:
         """Predict some rows; those of the fit were predicted then, or have the minimiser's own values."""
@@ -188,15 +190,19 @@ class Model(FieldsAlone):
         the column reaches; nor beyond an end that several cells share: it is a bound of the column, as those
         of a scale are.
         """
-        reach = tuple(end.copy() for end in self._range)
+        reach = tuple(end.astype(np.float64) for end in self._range)
+        largest = float(np.finfo(self.observed.X.dtype).max)
         X, known = self.observed.X, self.observed.X_known
         for j in np.flatnonzero(known.any(axis=0)):
-            values = np.sort(X[known[:, j], j])
+            values = np.sort(X[known[:, j], j]).astype(np.float64)
             tenth = len(values) // 10
+            # Multiplied before they are subtracted: a difference may be too large to be a number.
             if values[0] < values[min(1, len(values) - 1)]:
-                reach[0][j] -= BEYOND * (values[tenth] - values[0])
+                beyond = BEYOND * values[tenth] - BEYOND * values[0]
+                reach[0][j] = max(values[0], beyond - largest) - beyond
             if values[-1] > values[max(-2, -len(values))]:
-                reach[1][j] += BEYOND * (values[-1] - values[-1 - tenth])
+                beyond = BEYOND * values[-1] - BEYOND * values[-1 - tenth]
+                reach[1][j] = min(values[-1], largest - beyond) + beyond
         return reach[0], reach[1]
 
 

@@ -9,6 +9,9 @@ from cocomplete.arrays import BoolArray, FloatArray
 FAR = 8.0
 """A value this many robust standard deviations from the median is drawn to that limit while fitting."""
 
+FURTHEST = 1e6
+"""No value of a column is this many of its standard deviations from its mean, unless it comes in a new row."""
+
 ABSURD = 100.0
 """A value this many away is an error of recording rather than a heavy tail."""
 
@@ -44,11 +47,14 @@ class Standardization:
         mean = np.nansum(X, axis=0) / np.maximum(count, 1)
         spread = np.sqrt(np.nansum((X - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
         usable = spread > 10 * np.finfo(dtype).eps * np.abs(mean)
+        units = np.where(usable, spread, 1.0) if scale else np.ones_like(spread)
+        if scale:
+            low, high = np.maximum(low, mean - FURTHEST * units), np.minimum(high, mean + FURTHEST * units)
         return cls(
             (mean if center else np.zeros_like(mean)).astype(dtype),
-            (np.where(usable, spread, 1.0) if scale else np.ones_like(spread)).astype(dtype),
-            low,
-            high,
+            units.astype(dtype),
+            low.astype(dtype),
+            high.astype(dtype),
         )
 
     def apply(self, X: FloatArray) -> FloatArray:

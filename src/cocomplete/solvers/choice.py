@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.factored import solve_factored
@@ -15,14 +17,19 @@ OPTIONS = {"factored": (), "primal-dual": (), "paper": ("step", "decay", "floor"
 """What ``solver_options`` may hold."""
 
 
+EXTREME, EXTREME_SINGLE = 1e100, 1e15
+"""Penalties are at most this, and at least its inverse, so that their squares are numbers."""
+
+
 def choose(solver: str, objective: Objective) -> tuple[str, str]:
     """Name the solver for an objective, and say why.
 
     Raises
     ------
     InputError
-        If the solver asked for cannot handle the regime.
+        If the solver asked for cannot handle the regime, or the float type cannot handle the penalties.
     """
+    _check_penalties(objective)
     if solver == "factored" and objective.regime == "between":
         msg = (
             f"solver='factored' needs residual_penalty 0 or at least rank_penalty "
@@ -37,6 +44,20 @@ def choose(solver: str, objective: Objective) -> tuple[str, str]:
         "interpolation": ("factored", "residual_penalty >= rank_penalty, so features are met exactly"),
         "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
     }[objective.regime]
+
+
+def _check_penalties(objective: Objective) -> None:
+    single = objective.dtype == np.float32
+    most = EXTREME_SINGLE if single else EXTREME
+    for name in ("rank_penalty", "residual_penalty", "feature_weight"):
+        value = getattr(objective, name)
+        if value != 0 and not 1 / most <= value <= most:
+            cure = "pass X as float64, or " if single else ""
+            msg = (
+                f"{name} must be {'0 or ' if name != 'rank_penalty' else ''}between {1 / most:g} and {most:g} "
+                f"for X of type {objective.dtype}, got {value:g}; {cure}bring X to another unit, or scale=True"
+            )
+            raise InputError(msg)
 
 
 def solve(
