@@ -75,12 +75,13 @@ class Informative:
     def narrow(self, observed: Observations) -> Observations:
         """Give the columns that vary, in their units, without names; what cannot be squared counts as less."""
         X, most = observed.X[:, self.features], usual_sizes(observed.X.dtype)[1] ** 1.5
-        far = bool((np.abs(X, where=~np.isnan(X), out=np.zeros_like(X)) / self.unit[self.features] > most).any())
-        if self.is_everything and not far:
-            return observed
-        if far or not (self.unit == 1).all():
+        if not (self.unit == 1).all():
             with np.errstate(over="ignore"):
                 X = np.clip(X / self.unit[self.features], -most, most).astype(X.dtype)
+        elif (np.abs(X) > most).any():
+            X = np.clip(X, -most, most).astype(X.dtype)
+        elif self.is_everything:
+            return observed
         return Observations(X, observed.Y[:, self.labels])
 
     def widen(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
