@@ -339,6 +339,7 @@ def row_step(
     blocks = bounds.shape[0] - 1
     k = V.shape[1] - first
     augmented = multiplier.shape[0] > 0
+    least = 1e-300 if V.itemsize == 8 else 1e-34
     widest = 0
     for i in range(bounds[0], bounds[blocks]):
         widest = max(widest, x_start[i + 1] - x_start[i] + y_start[i + 1] - y_start[i])
@@ -403,7 +404,8 @@ def row_step(
                     p[c] = r[c] * inverse[c]
                     rz += r[c] * p[c]
                 start = rz
-                if start <= decrement:
+                # Quotients of what is next to zero are anything.
+                if start <= decrement or start < least:
                     break
                 gain = 0.0
                 for _ in range(cg_steps):
