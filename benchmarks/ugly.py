@@ -1,8 +1,8 @@
 """Tables and settings that few people have, and what CoCompleter makes of them.
 
-A case is a seed: a small table of numbers as large, as small, as equal or as few as there are, in any layout, and
-an estimator that suits it or does not. It must give finite answers that keep the observed cells, or refuse with one
-sentence; the CI runs 2 000 cases, ``make ugly`` 20 000.
+A case is a seed: a small table of numbers as large, as small, as equal or as few as there are, in any layout,
+and an estimator that suits it or does not. It must give finite answers that keep the observed cells, or
+refuse with one sentence. The tests run 2 000 cases, ``make ugly`` 20 000.
 """
 
 import argparse
@@ -179,7 +179,7 @@ def _hide(rng: np.random.Generator, table: Any) -> None:
 
 
 def _layout(rng: np.random.Generator, *tables: Any) -> list[Any]:
-    """Choose a type, an order in memory, and whether it may be written to, for tables that belong together."""
+    """Choose a type, an order in memory and whether it may be written to, for tables that belong together."""
     kind = str(rng.choice(("<f8", ">f8", "<f4", ">f4", "<i8", ">i4", "|b1"), p=LAYOUTS))
     order, writeable = rng.choice(("C", "F")), bool(rng.random() < 0.5)
     laid_out = []
@@ -197,7 +197,7 @@ def _layout(rng: np.random.Generator, *tables: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: "answered", "refused" or the last line of a traceback; how, and how long it took."""
+    """What came of a case: "answered", "refused" or the end of a traceback; how, and in which time."""
 
     kind: str
     detail: str

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from ugly import SLOW, judge, make_case, warm_up
 
 from cocomplete import CoCompleter
 from cocomplete.exceptions import InputError
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
+from ugly import SLOW, judge, make_case, warm_up
 
 nan = np.nan
 
@@ -123,3 +123,11 @@ def test_penalties_beyond_the_float_type_are_refused():
         InputError, match=r"feature_weight must be 0 or between 1e-15 and 1e\+15 .*as float64"
     ):
         CoCompleter(**given | {"feature_weight": 1e30}).fit(X.astype(np.float32))
+
+
+def test_steps_of_the_paper_that_run_away_are_refused():
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    with pytest.raises(
+        InputError, match=r"solver='paper' runs away: in iteration \d+, with step .*smaller step"
+    ):
+        CoCompleter.from_paper(0.0, feature_weight=1.0).fit(X)

@@ -1,7 +1,8 @@
 """Kernels whose outer loop runs over threads, and on one thread in forked processes.
 
-GNU's OpenMP, which Numba runs on where nothing else is installed, does not live on in a process that is forked from
-one that has used it: the first kernel there would end the process, and whoever waits for it would wait for ever.
+GNU's OpenMP, which Numba runs on where nothing else is installed, does not live on in a process that is
+forked from one that has used it: the first kernel there would end the process, and whoever waits for it would
+wait for ever.
 """
 
 import os
@@ -10,7 +11,8 @@ from functools import wraps
 from types import FunctionType
 from typing import Any
 
-from numba import njit, threading_layer
+from numba import njit
+from numba.np.ufunc.parallel import threading_layer
 
 _pool_is_lost = False
 

@@ -73,7 +73,10 @@ class Informative:
         return bool(self.columns.all() and (self.unit == 1).all())
 
     def narrow(self, observed: Observations) -> Observations:
-        """Give the columns that vary, in their units, without names; what cannot be squared counts as less."""
+        """Give the columns that vary, in their units, without names.
+
+        What lies so far beyond the usual size that its square is no number counts as less.
+        """
         X, most = observed.X[:, self.features], usual_sizes(observed.X.dtype)[1] ** 1.5
         if not (self.unit == 1).all():
             with np.errstate(over="ignore"):

@@ -6,6 +6,7 @@ import numpy as np
 
 from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective
+from cocomplete.solvers.blas import one_thread_if_small
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.solution import Progress, Solution
@@ -53,9 +54,10 @@ def _check_penalties(objective: Objective) -> None:
         value = getattr(objective, name)
         if value != 0 and not 1 / most <= value <= most:
             cure = "pass X as float64, or " if single else ""
+            zero = "" if name == "rank_penalty" else "0 or "
             msg = (
-                f"{name} must be {'0 or ' if name != 'rank_penalty' else ''}between {1 / most:g} and {most:g} "
-                f"for X of type {objective.dtype}, got {value:g}; {cure}bring X to another unit, or scale=True"
+                f"{name} must be {zero}between {1 / most:g} and {most:g} for X of type {objective.dtype}, "
+                f"got {value:g}; {cure}bring X to another unit, or scale=True"
             )
             raise InputError(msg)
 
@@ -84,11 +86,12 @@ def solve(
         msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
         raise InputError(msg)
     limit: dict[str, Any] = {} if max_iter is None else {"max_iter": max_iter}
-    if solver == "factored":
-        return solve_factored(objective, tol=tol, max_rank=max_rank, progress=progress, **limit)
-    if solver == "primal-dual":
-        return solve_primal_dual(objective, tol=tol, progress=progress, **limit)
-    if "step" not in given:
-        # The paper's step suits its weights; for others 1/L is the longest that surely descends.
-        given = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | given
-    return solve_subgradient(objective, progress=progress, **limit, **given)
+    with one_thread_if_small(objective.shape):
+        if solver == "factored":
+            return solve_factored(objective, tol=tol, max_rank=max_rank, progress=progress, **limit)
+        if solver == "primal-dual":
+            return solve_primal_dual(objective, tol=tol, progress=progress, **limit)
+        if "step" not in given:
+            # The paper's step suits its weights; for others 1/L is the longest that surely descends.
+            given = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | given
+        return solve_subgradient(objective, progress=progress, **limit, **given)

@@ -124,7 +124,7 @@ class Mode(FieldsAlone):
         # σ' = ¼ sech²(t/2), which neither overflows nor loses its small end.
         curvature = 0.25 / np.cosh(np.clip(t, -60, 60) / 2) ** 2
         weight = np.where(pattern.labels, curvature, self.rho).astype(np.float64)
-        # A cell that outweighs λ1 by more leaves its direction no variance to speak of, and the matrix no inverse.
+        # A cell that outweighs λ1 by more leaves its direction no variance, and the matrix no inverse.
         length = np.maximum(
             np.einsum("mr,mr->m", self.V, self.V, dtype=np.float64), np.finfo(np.float64).tiny
         )

@@ -111,7 +111,7 @@ def _check_size(dense: FloatArray, iteration: int, step: float) -> None:
     # NaN compares as false.
     if not (dense.min(initial=0) > -largest and dense.max(initial=0) < largest):
         msg = (
-            f"solver='paper' runs away: in iteration {iteration}, with step {step:g}, its matrix grows beyond "
-            f"{largest:.2g}; give solver_options a smaller step or decay, or a smaller feature_weight"
+            f"solver='paper' runs away: in iteration {iteration}, with step {step:g}, its matrix grows "
+            f"beyond {largest:.2g}; give solver_options a smaller step or decay, or a smaller feature_weight"
         )
         raise InputError(msg)
