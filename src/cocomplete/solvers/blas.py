@@ -1,7 +1,7 @@
 """BLAS kept to one thread beside small products, which several threads only slow down.
 
-On two cores that others use too, a fit of 400 x 60 cells took 0.6 s with two threads and 0.2 s with one, by the
-primal-dual solver 4 s and 0.1 s.
+On two cores that others use too, a fit of 400 x 60 cells took 0.6 s with two threads and 0.2 s with one, by
+the primal-dual solver 4 s and 0.1 s.
 """
 
 from contextlib import AbstractContextManager, nullcontext
