@@ -325,7 +325,7 @@ def main() -> None:
             examples.setdefault(outcome.kind, []).append(seed)
             if args.verbose and len(examples[outcome.kind]) == 1:
                 print(f"seed {seed}: {make_case(seed, dear=args.dear)}\n{outcome.detail}", flush=True)
-        if done % 500 == 0:
+        if done % 250 == 0:
             failed = sum(map(len, examples.values()))
             print(f"{done} cases, {failed} failures, {perf_counter() - started:.0f} s", flush=True)
     faulthandler.cancel_dump_traceback_later()
