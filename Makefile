@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-draws bench-baselines reproduction reproduction-pages clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-draws bench-baselines ugly reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -47,6 +47,10 @@ bench-draws: $(VENV)/.installed
 
 bench-baselines: $(VENV)/.installed
 	$(BIN)/python benchmarks/baselines.py
+
+# 20 000 tables and settings that few people have: finite answers, or one sentence. About an hour and a half.
+ugly: $(VENV)/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/ugly.py
 
 # The paper's tables and figures. Hours, but it goes on where it was; the pages alone take seconds.
 reproduction: $(VENV)/.installed-plots

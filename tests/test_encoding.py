@@ -195,8 +195,8 @@ def test_columns_with_next_to_nothing_observed():
     np.testing.assert_allclose(standard.center, [0, 5, 2, 1e8])
     # Nothing, one value and a constant have no spread: they keep their units.
     np.testing.assert_allclose(standard.scale, [1, 1, np.sqrt(2), 1])
-    assert np.isinf(standard.low).all()
-    assert np.isinf(standard.high).all()
+    assert (standard.low <= standard.center - 1e6).all()
+    assert (standard.high >= standard.center + 1e6).all()
     np.testing.assert_allclose(standard.apply(X)[0], [nan, 0, -np.sqrt(0.5), 0])
 
 

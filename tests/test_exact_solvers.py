@@ -224,3 +224,21 @@ def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap():
         run._set_rho(1.0)
         run._adapt_rho(1e9, slopes, full=full)
         assert (run.function.rho < run.first_rho) == falls
+
+
+def test_small_problems_leave_blas_one_thread():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from cocomplete.solvers.blas import FEW, one_thread_if_small
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, "blas"):
+        # A library that was built for one thread stays at one.
+        usual = threads()
+        with one_thread_if_small((10, 10)):
+            assert threads() == {1}
+        assert threads() == usual
+        with one_thread_if_small((FEW, 2)):
+            assert threads() == usual

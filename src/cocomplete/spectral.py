@@ -147,7 +147,8 @@ def shrink(A: FloatArray, threshold: float) -> Shrunken:
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         keep = s > threshold
         return Shrunken(A, Vt[keep].T if A.shape[0] >= A.shape[1] else U[:, keep], s[keep], threshold)
-    above = int(np.searchsorted(values, float(threshold) ** 2, side="right"))
+    # Beyond 1e150 a square is no number, nor is there a singular value.
+    above = int(np.searchsorted(values, min(float(threshold), 1e150) ** 2, side="right"))
     # eigh orders upwards; singular values go downwards.
     basis, before = vectors[:, above:][:, ::-1], np.sqrt(values[above:][::-1])
     return Shrunken(A, basis.astype(A.dtype, copy=False), before.astype(A.dtype, copy=False), threshold)

@@ -33,6 +33,9 @@ from cocomplete.solvers.solution import Progress
 SMALL = 1_000_000
 """Cells up to which BLAS is kept to one thread."""
 
+JUDGED_ROWS = 6_000
+"""Of a longer table so many rows are judged by; members are then fitted to all of them."""
+
 MARGIN_ROWS = 500
 """Rows on which margins of drawn numbers are compared."""
 
@@ -77,7 +80,11 @@ class EnsembleFit:
             if kind.applies(observed, yes_no) and (kind.name not in leave_out or kind.name == "trivial")
         ]
         self.whole = SharedFits(observed, yes_no, content_keys(observed, seed), solve, progress)
-        self.folds = [FoldFits(fold, self.whole) for fold in folds(observed, yes_no, seed)]
+        judged = self.whole
+        if observed.n_samples > JUDGED_ROWS:
+            sample = self.whole.sample(JUDGED_ROWS)
+            judged = SharedFits(sample, yes_no, content_keys(sample, seed), solve)
+        self.folds = [FoldFits(fold, judged) for fold in folds(judged.observed, yes_no, seed)]
         self.whole.earlier = self.folds[0] if self.folds else None
         self.held = HeldOut.of([fits.fold for fits in self.folds], Units.of(observed))
         self.contest = Contest(self.held, [fits.fold.row.size for fits in self.folds])
@@ -208,11 +215,9 @@ class EnsembleFit:
         ratios = np.concatenate([fits.score_ratios() for fits in self.folds] or [np.empty(0)])
         column = self.held.column[self.held.where("numbers")][: ratios.size]
         factor = calibrated(ratios, column, self.observed.n_features)
-        some = np.sort(np.argsort(self.whole.keys.rows, kind="stable")[:MARGIN_ROWS])
-        rows = Observations(self.observed.X[some], self.observed.Y[some])
-        return ScoreMargins.sharper(
-            source, factor, rows, Prediction(*(part[some] for part in self.prediction))
-        )
+        some = self.whole.first_rows(MARGIN_ROWS)
+        prediction = Prediction(*(part[some] for part in self.prediction))
+        return ScoreMargins.sharper(source, factor, self.whole.sample(MARGIN_ROWS), prediction)
 
     @cached_property
     def prediction(self) -> Prediction:

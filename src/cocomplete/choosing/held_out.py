@@ -193,7 +193,8 @@ def _companions(known: BoolArray) -> FloatArray:
 
 def _seed_share(known: BoolArray) -> float:
     """Share of cells to begin with, so that with their companions about the share to hold out is reached."""
-    return HELD_SHARE / (1 + float(_companions(known).sum(axis=1).mean()))
+    company = _companions(known).sum(axis=1)
+    return HELD_SHARE / (1 + float(company.mean() if company.size else 0.0))
 
 
 def _with_companions(known: BoolArray, seeds: BoolArray, chance: FloatArray) -> BoolArray:

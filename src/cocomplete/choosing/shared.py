@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.held_out import Fold
@@ -59,6 +60,15 @@ class SharedFits:
         self._linear: dict[bool, LinearAverage] = {}
         self._moments: dict[bool, Moments] = {}
         self._completed: CompletedRows | None = None
+
+    def first_rows(self, count: int) -> NDArray[np.intp]:
+        """Give some rows, by their keys, in the order of the table."""
+        return np.sort(np.argsort(self.keys.rows, kind="stable")[:count])
+
+    def sample(self, count: int) -> Observations:
+        """Give the observations of these rows."""
+        some = self.first_rows(count)
+        return Observations(self.observed.X[some], self.observed.Y[some])
 
     def average(self, *, gaussian: bool) -> Average:
         """Give the average of features as they are, or of their normal scores."""

@@ -14,8 +14,9 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 BLOCK_NUMBERS = 2_000_000
-"""Numbers that one array of a block may hold. Products within a block are large enough for threads of BLAS
-and of compiled loops; blocks themselves come one after the other, so that one block's arrays are in memory."""
+"""Numbers that one array of a block may hold. Products within a block are large enough for threads of
+BLAS and of compiled loops; blocks themselves come one after the other, so that only one block's arrays are in
+memory."""
 
 
 class InProcess:

@@ -26,7 +26,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     rows = rows_with_something(narrow)
     if not rows.any():
         whole = Informative.whole(observed)
-        trivial = Ensemble.alone(Trivial.fit(observed, yes_no), yes_no)
+        trivial = Ensemble.alone(Trivial.fit(whole.narrow(observed), yes_no), yes_no)
         return FitResult(Model(table.given, yes_no, whole, trivial, clip=settings.clip))
     fit = EnsembleFit(
         Observations(narrow.X[rows], narrow.Y[rows]),

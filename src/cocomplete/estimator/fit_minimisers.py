@@ -6,7 +6,6 @@ import numpy as np
 
 from cocomplete.arrays import BoolArray
 from cocomplete.choosing.minimisers import MinimiserSearch
-from cocomplete.containers import column_label
 from cocomplete.estimator.recorded_share import fit_positive_labels
 from cocomplete.estimator.settings import Settings, seed_of
 from cocomplete.estimator.solving import MinimiserSolver
@@ -18,7 +17,7 @@ from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Minimiser
 from cocomplete.members.trivial import Trivial
-from cocomplete.problem.informative import LARGE, Informative
+from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress
 
@@ -28,8 +27,6 @@ SIDES = {"features": FEATURE_PARTS, "labels": LABEL_PARTS}
 def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     """Minimise F: once, or for features and for labels apart where held-out cells prefer other penalties."""
     settings, yes_no = solver.settings, table.yes_no
-    if not settings.scale:
-        _check_sizes(table.observed)
     # Where columns are scaled, a unit is of no account.
     informative = Informative.whole(table.observed, units=settings.scale)
     observed = informative.narrow(table.observed)
@@ -94,16 +91,3 @@ def _search(
         seed=seed_of(settings.random_state),
         progress=progress,
     )
-
-
-def _check_sizes(observed: Observations) -> None:
-    """Refuse numbers whose squares overflow, where they are not scaled."""
-    size = np.abs(np.where(observed.X_known, observed.X, 0)).max(axis=0, initial=0)
-    large = np.flatnonzero(size > LARGE)
-    if large.size:
-        where = column_label(observed.feature_names, int(large[0]))
-        msg = (
-            f"X holds {size[large[0]]:g} in {where}, too large for scale=False: its square is no number; "
-            "use another unit, or scale=True"
-        )
-        raise InputError(msg)

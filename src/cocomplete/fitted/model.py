@@ -97,7 +97,7 @@ class Model(FieldsAlone):
         if self.positive is not None:
             Z = Z.copy()
             Z[:, self.informative.labels] = self._positive_log_odds(observed)
-        return Answer(X, spread, Z)
+        return Answer(np.clip(X, -self._largest, self._largest), spread, Z)
 
     def _prediction(self, observed: Observations, *, std: bool, training: bool = True) -> Prediction:
         """Predict some rows; those of the fit were predicted then, or have the minimiser's own values."""
@@ -121,7 +121,9 @@ class Model(FieldsAlone):
     def inside(self, X: FloatArray) -> FloatArray:
         """Make filled features fit to give out: yes/no as 0 or 1, others near the observed range."""
         X = np.where(self.yes_no, (X > 0.5).astype(X.dtype), X)
-        return np.clip(X, *self._reach) if self.clip else X
+        if self.clip:
+            return np.clip(X, *self._reach)
+        return np.clip(X, -self._largest, self._largest)
 
     def draws(
         self, observed: Observations, rng: np.random.Generator, n: int
@@ -146,6 +148,11 @@ class Model(FieldsAlone):
             drawn = whole[:, : observed.n_features]
             # A tail that is drawn from far out is not worth the risk of values that cannot be.
             yield self.inside(np.clip(drawn, *self._range) if self.clip else drawn), labels
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest number of the user's type, which stands for all that lies beyond."""
+        return float(np.finfo(self.observed.X.dtype).max)
 
     @cached_property
     def _narrow_yes_no(self) -> BoolArray:
@@ -188,16 +195,20 @@ class Model(FieldsAlone):
         the column reaches; nor beyond an end that several cells share: it is a bound of the column, as those
         of a scale are.
         """
-        reach = tuple(end.copy() for end in self._range)
+        reach = tuple(end.astype(np.float64) for end in self._range)
         X, known = self.observed.X, self.observed.X_known
-        for j in np.flatnonzero(known.any(axis=0)):
-            values = np.sort(X[known[:, j], j])
-            tenth = len(values) // 10
-            if values[0] < values[min(1, len(values) - 1)]:
-                reach[0][j] -= BEYOND * (values[tenth] - values[0])
-            if values[-1] > values[max(-2, -len(values))]:
-                reach[1][j] += BEYOND * (values[-1] - values[-1 - tenth])
-        return reach[0], reach[1]
+        with np.errstate(over="ignore"):
+            for j in np.flatnonzero(known.any(axis=0)):
+                values = np.sort(X[known[:, j], j]).astype(np.float64)
+                tenth = len(values) // 10
+                # Multiplied before they are subtracted: a difference may be too large to be a number.
+                if values[0] < values[min(1, len(values) - 1)]:
+                    beyond = BEYOND * values[tenth] - BEYOND * values[0]
+                    reach[0][j] -= beyond
+                if values[-1] > values[max(-2, -len(values))]:
+                    beyond = BEYOND * values[-1] - BEYOND * values[-1 - tenth]
+                    reach[1][j] += beyond
+        return np.maximum(reach[0], -self._largest), np.minimum(reach[1], self._largest)
 
 
 def _independent(

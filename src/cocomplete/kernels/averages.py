@@ -10,13 +10,14 @@ import numpy as np
 from numba import njit, prange
 
 from cocomplete.kernels.compiled import FAST
+from cocomplete.kernels.threads import over_threads
 
 LANES = 48
 """Small matrices that are inverted side by side. Loops over them take the number from an array: those of a
 known, small length are unrolled before they can be turned into vector instructions."""
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
     """Add up what the cells of every row say of its vector u_i, given the moments of its partners.
 
@@ -45,7 +46,7 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
                     pull[r] += s * v[r]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def gaussians(H, g, precision, fixed, log_det):
     """Turn what is said of every row's vector into its Gaussian posterior, in place.
 
@@ -178,7 +179,7 @@ def _means(P, pull, first, k, u):
                     u[c, z] += entry[z] * pull[r, z]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
     """Mean and variance of u_i · v_j in every cell, u_i and v_j being independent.
 

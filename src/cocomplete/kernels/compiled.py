@@ -12,6 +12,8 @@ import os
 import numpy as np
 from numba import njit, prange
 
+from cocomplete.kernels.threads import over_threads
+
 # Threads that spin while they wait would starve BLAS, which runs between our passes on the same cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -29,7 +31,7 @@ def _add_up(sums):
     return total
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def evaluate(
     bounds, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
 ):
@@ -110,7 +112,7 @@ def evaluate(
     return _add_up(sums)
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
     """Losses of a dense matrix T and their slope in every observed cell.
 
@@ -145,7 +147,7 @@ def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_valu
     return _add_up(sums)
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def blend(bounds, x_start, x_column, a, b, F, G):
     """Replace G by a G + b F in every observed feature, in place.
 
@@ -160,7 +162,7 @@ def blend(bounds, x_start, x_column, a, b, F, G):
                 G[i, j] = a * G[i, j] + b * F[i, j]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
     """Replace T by T − η G in every observed cell, in place.
 
@@ -176,7 +178,7 @@ def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
                 T[i, y_column[q]] -= eta * G[i, y_column[q]]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """Hessian of the losses times (dU, dV), the indefinite part from G included.
 
@@ -238,7 +240,7 @@ def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy,
                         w0[c] += t0 * u[c] + g0 * du[c]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def diagonal(bounds, x_start, x_column, rho, y_start, y_column, hy, U, V, HU, HV):
     """Diagonal of the losses' Gauss–Newton Hessian, into HU (n × k) and HV (n_blocks × m × k)."""
     blocks = bounds.shape[0] - 1
@@ -297,7 +299,7 @@ def _log_loss(count, y_value, first, z, dz, step):
     return total
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def row_step(
     bounds,
     x_start,
@@ -337,6 +339,7 @@ def row_step(
     blocks = bounds.shape[0] - 1
     k = V.shape[1] - first
     augmented = multiplier.shape[0] > 0
+    least = 1e-300 if V.itemsize == 8 else 1e-34
     widest = 0
     for i in range(bounds[0], bounds[blocks]):
         widest = max(widest, x_start[i + 1] - x_start[i] + y_start[i + 1] - y_start[i])
@@ -401,7 +404,8 @@ def row_step(
                     p[c] = r[c] * inverse[c]
                     rz += r[c] * p[c]
                 start = rz
-                if start <= decrement:
+                # Quotients of what is next to zero are anything.
+                if start <= decrement or start < least:
                     break
                 gain = 0.0
                 for _ in range(cg_steps):
@@ -457,7 +461,7 @@ def row_step(
                 U[i, first + c] = u[c]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, change, panel):
     """Write rows of G and of the curvature times a change of T into a dense, zeroed panel.
 
@@ -483,7 +487,7 @@ def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, c
             panel[r, m + j] = gy[q]
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def clear(first, last, x_start, x_column, y_start, y_column, panel):
     """Zero again what :func:`spread` wrote."""
     m = panel.shape[1] // 2
@@ -497,7 +501,7 @@ def clear(first, last, x_start, x_column, y_start, y_column, panel):
             panel[r, m + y_column[q]] = 0
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@over_threads(fastmath=FAST)
 def products(bounds, start, column, U, V, out):
     """u_i · v_j in every cell of a pattern, into ``out``."""
     blocks = bounds.shape[0] - 1

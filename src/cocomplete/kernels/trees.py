@@ -10,6 +10,8 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from cocomplete.kernels.threads import over_threads
+
 LEAST_GAIN = 1e-9
 """A question is better than another if it gains more by this share: equal ones must not be ranked by
 rounding."""
@@ -64,7 +66,7 @@ def _goes_right(code, last, cut, unknown_left):
     return 1 if code > cut else 0
 
 
-@njit(parallel=True, cache=True)
+@over_threads()
 def boost(codes, bins, offered, start, row, target, binary, base, pace, ridge, questions, values):
     """Fit a sequence of trees to every target, each to the slopes that those before it leave.
 

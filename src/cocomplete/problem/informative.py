@@ -5,12 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.containers import column_label
+from cocomplete.exceptions import InputError
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
 
-SMALL, LARGE = 1e-60, 1e60
-"""Usual sizes of a column's values between which their squares, and the squares of these, are numbers; single
-precision is not given any larger ones."""
+# Of NumPy's own type: next to single precision a number of Python's is made single, and overflows.
+SMALL, LARGE = np.float64(1e-60), np.float64(1e60)
+"""Usual sizes of a column's values between which their squares, and the squares of these, are numbers."""
+
+SMALL_SINGLE, LARGE_SINGLE = np.float64(1e-9), np.float64(1e9)
+"""The same for single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +49,16 @@ class Informative:
 
     @classmethod
     def whole(cls, observed: Observations, *, units: bool = True) -> "Informative":
-        """Let every column take part, in units of its own or, where the scale matters, as it is."""
+        """Let every column take part, in units of its own or, where the scale matters, as it is.
+
+        Raises
+        ------
+        InputError
+            If columns as they are hold numbers whose squares are not numbers.
+        """
         d, n_labels = observed.n_features, observed.n_labels
+        if not units:
+            _check_sizes(observed)
         unit = _units(observed.X) if units else np.ones(d)
         return cls(np.ones(d, bool), np.ones(n_labels, bool), np.zeros(d + n_labels), unit)
 
@@ -60,11 +73,18 @@ class Informative:
         return bool(self.columns.all() and (self.unit == 1).all())
 
     def narrow(self, observed: Observations) -> Observations:
-        """Give the columns that vary, in their units, without names."""
-        if self.is_everything:
+        """Give the columns that vary, in their units, without names.
+
+        What lies so far beyond the usual size that its square is no number counts as less.
+        """
+        X, most = observed.X[:, self.features], usual_sizes(observed.X.dtype)[1] ** 1.5
+        if not (self.unit == 1).all():
+            with np.errstate(over="ignore"):
+                X = np.clip(X / self.unit[self.features], -most, most).astype(X.dtype)
+        elif (np.abs(X) > most).any():
+            X = np.clip(X, -most, most).astype(X.dtype)
+        elif self.is_everything:
             return observed
-        X = observed.X[:, self.features]
-        X = X if (self.unit == 1).all() else (X / self.unit[self.features]).astype(X.dtype)
         return Observations(X, observed.Y[:, self.labels])
 
     def widen(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -83,19 +103,41 @@ class Informative:
         spread[:, self.features] = std
         # Columns that do not take part are as they are.
         unit = np.where(self.features, self.unit, 1)
-        whole[:, : len(unit)] *= unit
-        return whole, spread * unit
+        largest = np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            whole[:, : len(unit)] = np.clip(whole[:, : len(unit)] * unit, -largest, largest)
+            return whole, np.minimum(spread * unit, largest)
+
+
+def usual_sizes(dtype: np.dtype[np.floating]) -> tuple[np.float64, np.float64]:
+    """Sizes between which numbers of a type can be squared, and sums of these squares be multiplied."""
+    return (SMALL_SINGLE, LARGE_SINGLE) if dtype == np.float32 else (SMALL, LARGE)
+
+
+def _check_sizes(observed: Observations) -> None:
+    size = np.abs(np.where(observed.X_known, observed.X, 0)).max(axis=0, initial=0)
+    large = np.flatnonzero(size > usual_sizes(observed.X.dtype)[1])
+    if large.size:
+        where = column_label(observed.feature_names, int(large[0]))
+        double = " as float64" if observed.X.dtype == np.float32 else ""
+        msg = (
+            f"X holds {size[large[0]]:g} in {where}, too large for scale=False: its square is no number; "
+            f"use another unit{', or pass X' + double if double else ''}, or scale=True"
+        )
+        raise InputError(msg)
 
 
 def _units(X: FloatArray) -> FloatArray:
     """Power of two near the usual size of every column's values, 1 where that is of no account."""
     units = np.ones(X.shape[1])
+    small, large = usual_sizes(X.dtype)
     for j in range(X.shape[1]):
         size = np.abs(X[:, j].astype(np.float64))
-        size = size[size > 0]
-        usual = float(np.median(size)) if size.size else 1.0
-        if not SMALL < usual < LARGE:
-            units[j] = 2.0 ** np.clip(np.floor(np.log2(usual)), -1000, 1000)
+        # Halves of the two in the middle: their sum may be too large to be a number.
+        usual = np.median(0.5 * size[size > 0]) if (size > 0).any() else 0.5
+        if not small < 2 * usual < large:
+            exponent = np.frexp(usual)[1] if usual > 0 else -1074
+            units[j] = 2.0 ** np.clip(exponent, -1000, 1000)
     return units
 
 

@@ -9,6 +9,10 @@ from cocomplete.arrays import BoolArray, FloatArray
 FAR = 8.0
 """A value this many robust standard deviations from the median is drawn to that limit while fitting."""
 
+FURTHEST = 1e6
+"""Only a value of a new row can be so many of its column's standard deviations from the mean; it counts as
+this many, because the square of what lies far beyond may be no number."""
+
 ABSURD = 100.0
 """A value this many away is an error of recording rather than a heavy tail."""
 
@@ -25,7 +29,7 @@ class Standardization:
         Divides each feature: its observed standard deviation, or 1.
     low, high : ndarray of shape (n_features,)
         Values beyond these count as these: one outlier must neither set the scale of its column nor drag
-        a factor to itself. Infinite where nothing is scaled.
+        a factor to itself. Infinite where columns are not scaled.
     """
 
     center: FloatArray
@@ -44,11 +48,15 @@ class Standardization:
         mean = np.nansum(X, axis=0) / np.maximum(count, 1)
         spread = np.sqrt(np.nansum((X - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
         usable = spread > 10 * np.finfo(dtype).eps * np.abs(mean)
+        units = np.where(usable, spread, 1.0) if scale else np.ones_like(spread)
+        if scale:
+            furthest = FURTHEST * np.where(usable, spread, np.maximum(np.abs(mean), 1.0))
+            low, high = np.maximum(low, mean - furthest), np.minimum(high, mean + furthest)
         return cls(
             (mean if center else np.zeros_like(mean)).astype(dtype),
-            (np.where(usable, spread, 1.0) if scale else np.ones_like(spread)).astype(dtype),
-            low,
-            high,
+            units.astype(dtype),
+            low.astype(dtype),
+            high.astype(dtype),
         )
 
     def apply(self, X: FloatArray) -> FloatArray:

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective
+from cocomplete.solvers.blas import one_thread_if_small
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.solution import Progress, Solution
@@ -15,14 +18,19 @@ OPTIONS = {"factored": (), "primal-dual": (), "paper": ("step", "decay", "floor"
 """What ``solver_options`` may hold."""
 
 
+EXTREME, EXTREME_SINGLE = 1e100, 1e15
+"""Penalties are at most this, and at least its inverse, so that their squares are numbers."""
+
+
 def choose(solver: str, objective: Objective) -> tuple[str, str]:
     """Name the solver for an objective, and say why.
 
     Raises
     ------
     InputError
-        If the solver asked for cannot handle the regime.
+        If the solver asked for cannot handle the regime, or the float type cannot handle the penalties.
     """
+    _check_penalties(objective)
     if solver == "factored" and objective.regime == "between":
         msg = (
             f"solver='factored' needs residual_penalty 0 or at least rank_penalty "
@@ -37,6 +45,21 @@ def choose(solver: str, objective: Objective) -> tuple[str, str]:
         "interpolation": ("factored", "residual_penalty >= rank_penalty, so features are met exactly"),
         "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
     }[objective.regime]
+
+
+def _check_penalties(objective: Objective) -> None:
+    single = objective.dtype == np.float32
+    most = EXTREME_SINGLE if single else EXTREME
+    for name in ("rank_penalty", "residual_penalty", "feature_weight"):
+        value = getattr(objective, name)
+        if value != 0 and not 1 / most <= value <= most:
+            cure = "pass X as float64, or " if single else ""
+            zero = "" if name == "rank_penalty" else "0 or "
+            msg = (
+                f"{name} must be {zero}between {1 / most:g} and {most:g} for X of type {objective.dtype}, "
+                f"got {value:g}; {cure}bring X to another unit, or scale=True"
+            )
+            raise InputError(msg)
 
 
 def solve(
@@ -63,11 +86,12 @@ def solve(
         msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
         raise InputError(msg)
     limit: dict[str, Any] = {} if max_iter is None else {"max_iter": max_iter}
-    if solver == "factored":
-        return solve_factored(objective, tol=tol, max_rank=max_rank, progress=progress, **limit)
-    if solver == "primal-dual":
-        return solve_primal_dual(objective, tol=tol, progress=progress, **limit)
-    if "step" not in given:
-        # The paper's step suits its weights; for others 1/L is the longest that surely descends.
-        given = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | given
-    return solve_subgradient(objective, progress=progress, **limit, **given)
+    with one_thread_if_small(objective.shape):
+        if solver == "factored":
+            return solve_factored(objective, tol=tol, max_rank=max_rank, progress=progress, **limit)
+        if solver == "primal-dual":
+            return solve_primal_dual(objective, tol=tol, progress=progress, **limit)
+        if "step" not in given:
+            # The paper's step suits its weights; for others 1/L is the longest that surely descends.
+            given = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | given
+        return solve_subgradient(objective, progress=progress, **limit, **given)

@@ -26,6 +26,9 @@ DECREMENT = 1e-12
 CONSTRAINT = 1e3
 """Weight of a new row's features, in units of λ1, where the fit meets observed features exactly."""
 
+OUTWEIGHS = 1e10
+"""How many times as much as λ1 a cell may weigh in its row's curvature."""
+
 
 @dataclass(frozen=True, eq=False)
 class Mode(FieldsAlone):
@@ -121,6 +124,12 @@ class Mode(FieldsAlone):
         # σ' = ¼ sech²(t/2), which neither overflows nor loses its small end.
         curvature = 0.25 / np.cosh(np.clip(t, -60, 60) / 2) ** 2
         weight = np.where(pattern.labels, curvature, self.rho).astype(np.float64)
+        # A cell that outweighs λ1 by more leaves its direction no variance, and the matrix no inverse.
+        length = np.maximum(
+            np.einsum("mr,mr->m", self.V, self.V, dtype=np.float64), np.finfo(np.float64).tiny
+        )
+        with np.errstate(over="ignore"):
+            weight = np.minimum(weight, OUTWEIGHS * float(self.ridge) / length[pattern.column])
         _, second, _ = pattern.row_posteriors(
             weight,
             np.zeros_like(weight),

@@ -101,8 +101,10 @@ def _direction(function: FactoredObjective, point: Point, region: TrustRegion, c
     radius = 2 * scale if region.radius is None else min(region.radius, region.cap * scale)
     length2 = dp = predicted = 0.0
     pp = rz
+    # Quotients of what is next to zero are anything.
+    least = 1e3 * float(np.finfo(dtype).tiny)
     for _ in range(cg_steps):
-        if rz <= 0:
+        if rz < least:
             break
         model.times(p, Hp)
         Hp[:, 1:] += ridge * p[:, 1:]

@@ -8,6 +8,7 @@ import numpy as np
 
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
+from cocomplete.solvers.blas import one_thread_if_small
 from cocomplete.solvers.factored import FactoredRun
 from cocomplete.solvers.solution import Solution
 
@@ -54,6 +55,7 @@ def solve_path(
             run = FactoredRun(first, cells, tol, max_rank, started=perf_counter(), continues=True)
         else:
             run.lower(penalty, residual_penalty)
-        solution = run.solve(start, max_iter)
+        with one_thread_if_small(objective.shape):
+            solution = run.solve(start, max_iter)
         start = None
         yield run.objective, solution

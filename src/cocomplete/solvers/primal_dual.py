@@ -178,6 +178,8 @@ class _State:
         if objective.regime == "interpolation":
             point = DualPoint(A, None, S)
         elif objective.regime == "smooth":
+            # Features that cost nothing have no slope; what is left of it is the iterations' doing.
+            A = A if objective.feature_weight > 0 else np.zeros_like(A)
             point = DualPoint(A, A, S)
         else:
             normed = -self.rho * self.V[data.X_known]

@@ -9,6 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
+from cocomplete.arrays import FloatArray
+from cocomplete.exceptions import InputError
 from cocomplete.interrupts import stop_requested
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
@@ -48,6 +50,11 @@ def solve_subgradient(
     Solution
         Without a certificate: ``duality_gap`` is NaN and ``converged`` is False.
 
+    Raises
+    ------
+    InputError
+        If the steps are so long that the iterates run away.
+
     Notes
     -----
     The shrinkage threshold is η_t·λ1, the proximal step of λ1‖·‖_*, although the paper's Eq. (4) writes λ1:
@@ -63,6 +70,7 @@ def solve_subgradient(
     interrupted = False
     for iteration in range(1, max_iter + 1):
         objective.descend(dense, gradient, eta)
+        _check_size(dense, iteration, eta)
         M = shrink(dense, eta * objective.rank_penalty)
         dense = M.dense()
         value, gradient = objective.loss(dense + objective.offsets if shifted else dense, out=gradient)
@@ -94,3 +102,15 @@ def solve_subgradient(
         history=history,
         interrupted=interrupted,
     )
+
+
+def _check_size(dense: FloatArray, iteration: int, step: float) -> None:
+    """Refuse iterates whose squares, and the squares of these, are no numbers."""
+    largest = float(np.finfo(dense.dtype).max) ** 0.25
+    # NaN compares as false.
+    if not (dense.min(initial=0) > -largest and dense.max(initial=0) < largest):
+        msg = (
+            f"solver='paper' runs away: in iteration {iteration}, with step {step:g}, its matrix grows "
+            f"beyond {largest:.2g}; give solver_options a smaller step or decay, or a smaller feature_weight"
+        )
+        raise InputError(msg)

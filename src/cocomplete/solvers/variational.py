@@ -59,8 +59,8 @@ NOISE_PRIOR = (0.1, 2.0)
 """A feature's noise variance before anything is seen, and how many cells that belief is worth."""
 
 SWEEPS, BOUND_TOL = 60, 5e-5
-"""Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With a fifth of that
-gain and more sweeps fits take 1.6 times as long and predict the tables to choose with no better (0.2 %)."""
+"""Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With a fifth of
+that gain and more sweeps, fits take 1.6 times as long and predict the tables to choose with no better."""
 
 SUPPORTED = 0.2
 """A factor is a candidate for removal where its posterior means hold less than this share of its second
