@@ -7,7 +7,7 @@ import pytest
 from cocomplete.experiments import pages, table_1, table_2
 from cocomplete.experiments.runner import Results
 
-FOLDER = Path(__file__).parents[1] / "reproduction"
+FOLDER = Path(__file__).parents[2] / "reproduction"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.polish import clear_rank, polish
 from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum
-from strategies import cvxpy_minimum, tiny_objective
+from tests.strategies import cvxpy_minimum, tiny_objective
 
 REGIMES = {"smooth": 0.0, "between": 0.3, "interpolation": 0.9}
 SOLVERS = {

@@ -10,7 +10,7 @@ from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.proximal import Recipe, solve_continuation, solve_proximal, with_gap
 from cocomplete.spectral import LowRank
-from strategies import cvxpy_minimum, tiny_objective
+from tests.strategies import cvxpy_minimum, tiny_objective
 
 
 def solve(objective, recipe, **params):

@@ -12,7 +12,7 @@ from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.mode import Mode
-from strategies import tiny_objective
+from tests.strategies import tiny_objective
 
 nan = np.nan
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocomplete.spectral import LowRank, polar, shrink, spectral_norm, trace_norm
-from strategies import matrices
+from tests.strategies import matrices
 
 
 def plain_shrink(A, threshold):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cocomplete.solvers.subgradient import solve_subgradient
-from strategies import cvxpy_minimum, tiny_objective
+from tests.strategies import cvxpy_minimum, tiny_objective
 
 REGIMES = [0.0, 0.3, 0.9]
 
