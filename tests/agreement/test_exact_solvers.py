@@ -31,7 +31,7 @@ PAIRS = [(solver, regime) for solver, (_, regimes) in SOLVERS.items() for regime
 @pytest.mark.parametrize("free_offsets", [False, True])
 @pytest.mark.parametrize(("solver", "regime"), PAIRS)
 @pytest.mark.parametrize("seed", range(6))
-def test_minimum_certificate_and_minimiser(seed, solver, regime, free_offsets):
+def test_minimum_certificate_and_minimiser(seed: int, solver: str, regime: str, free_offsets: bool) -> None:
     objective = tiny_objective(seed, residual_penalty=REGIMES[regime], free_offsets=free_offsets)
     assert objective.regime == regime
     minimum, best = cvxpy_minimum(objective)
@@ -48,7 +48,7 @@ def test_minimum_certificate_and_minimiser(seed, solver, regime, free_offsets):
 
 @pytest.mark.parametrize("free_offsets", [False, True])
 @pytest.mark.parametrize(("solver", "regime"), PAIRS)
-def test_the_gap_is_honest_far_from_the_minimum_too(solver, regime, free_offsets):
+def test_the_gap_is_honest_far_from_the_minimum_too(solver: str, regime: str, free_offsets: bool) -> None:
     objective = tiny_objective(11, residual_penalty=REGIMES[regime], free_offsets=free_offsets)
     minimum, _ = cvxpy_minimum(objective)
     for iterations in (1, 2, 3, 10, 20):
@@ -59,7 +59,9 @@ def test_the_gap_is_honest_far_from_the_minimum_too(solver, regime, free_offsets
 @pytest.mark.parametrize("free_offsets", [False, True])
 @pytest.mark.parametrize("regime", ["smooth", "interpolation"])
 @pytest.mark.parametrize("seed", range(3))
-def test_factored_and_primal_dual_agree_on_middling_tables(seed, regime, free_offsets):
+def test_factored_and_primal_dual_agree_on_middling_tables(
+    seed: int, regime: str, free_offsets: bool
+) -> None:
     data = make_low_rank_multilabel(60, 25, 10, rank=3, observed=0.5, random_state=seed)
     X, Y = data.X + 0.5 * np.random.default_rng(seed).normal(size=data.X.shape), data.Y
     observed = Observations(X, Y).without_one_sided_labels()
@@ -76,7 +78,7 @@ def test_factored_and_primal_dual_agree_on_middling_tables(seed, regime, free_of
 
 
 @pytest.mark.parametrize("free_offsets", [False, True])
-def test_at_and_above_the_largest_penalty_the_rank_is_zero_exactly(free_offsets):
+def test_at_and_above_the_largest_penalty_the_rank_is_zero_exactly(free_offsets: bool) -> None:
     data = make_low_rank_multilabel(80, 20, 8, rank=2, observed=0.5, random_state=0)
     observed = Observations(data.X, data.Y).without_one_sided_labels()
     objective = Objective(observed, 1.0, 0.0, 0.1, np.zeros(28), free_offsets)
@@ -87,7 +89,7 @@ def test_at_and_above_the_largest_penalty_the_rank_is_zero_exactly(free_offsets)
         assert solution.converged
 
 
-def test_single_precision_stays_single_and_converges_to_what_it_allows():
+def test_single_precision_stays_single_and_converges_to_what_it_allows() -> None:
     data = make_low_rank_multilabel(200, 60, 20, rank=3, observed=0.4, random_state=0)
     answers = []
     for dtype in (np.float32, np.float64):
@@ -100,7 +102,7 @@ def test_single_precision_stays_single_and_converges_to_what_it_allows():
     assert single.objective == pytest.approx(double.objective, rel=2e-3)
 
 
-def test_single_precision_keeps_small_singular_values_of_long_tables():
+def test_single_precision_keeps_small_singular_values_of_long_tables() -> None:
     # Once those below n roundings of the largest were dropped, a thousandth of it for ten thousand rows.
     rng = np.random.default_rng(0)
     U, V = np.linalg.qr(rng.normal(size=(10_000, 3)))[0], np.linalg.qr(rng.normal(size=(40, 3)))[0]
@@ -111,7 +113,7 @@ def test_single_precision_keeps_small_singular_values_of_long_tables():
     assert factor_svd(np.hstack((U.astype(np.float32), dead)), np.ones((40, 5), np.float32)).rank == 1
 
 
-def test_the_path_gives_what_cold_solves_give():
+def test_the_path_gives_what_cold_solves_give() -> None:
     data = make_low_rank_multilabel(120, 40, 15, rank=3, observed=0.5, random_state=1)
     objective = Objective(Observations(data.X, data.Y), 1.0, 0.0, 0.05, np.zeros(55))
     penalties = rank_penalties(objective, 8, smallest=0.02)
@@ -127,7 +129,7 @@ def test_the_path_gives_what_cold_solves_give():
     assert ranks[-1] >= 3
 
 
-def test_the_path_keeps_features_as_constraints():
+def test_the_path_keeps_features_as_constraints() -> None:
     data = make_low_rank_multilabel(80, 30, 10, rank=2, observed=0.5, random_state=2)
     objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.05, np.zeros(40))
     for at, solution in solve_path(objective, [4.0, 2.0, 1.0, 0.5], tol=1e-3):
@@ -137,7 +139,7 @@ def test_the_path_keeps_features_as_constraints():
 
 
 @pytest.mark.parametrize(("seed", "share"), [(1, 0.2), (35, 0.7)])
-def test_the_path_with_features_as_constraints_does_not_get_stuck(seed, share):
+def test_the_path_with_features_as_constraints_does_not_get_stuck(seed: int, share: float) -> None:
     # Multipliers of a start with too few factors once sent an offset to 85, where there is no slope back, and
     # a growth of the rank that had failed was tried at ever smaller sizes from then on.
     rng = np.random.default_rng(seed)
@@ -157,7 +159,7 @@ def test_the_path_with_features_as_constraints_does_not_get_stuck(seed, share):
         assert np.abs(solution.offsets).max() < 10
 
 
-def test_a_warm_start_from_the_answer_is_already_there():
+def test_a_warm_start_from_the_answer_is_already_there() -> None:
     objective = tiny_objective(2)
     answer = solve_factored(objective, tol=1e-6)
     again = solve_factored(objective, tol=1e-5, start=answer)
@@ -165,12 +167,12 @@ def test_a_warm_start_from_the_answer_is_already_there():
     assert again.converged
 
 
-def test_the_regime_in_between_is_refused_by_the_factored_solver():
+def test_the_regime_in_between_is_refused_by_the_factored_solver() -> None:
     with pytest.raises(ValueError, match="residual_penalty = 0 or at least rank_penalty"):
         solve_factored(tiny_objective(0, residual_penalty=0.3))
 
 
-def test_polishing_needs_a_clear_gap_and_lowers_the_label_error():
+def test_polishing_needs_a_clear_gap_and_lowers_the_label_error() -> None:
     data = make_low_rank_multilabel(400, 200, 50, rank=4, observed=0.3, random_state=0)
     objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.01, np.zeros(250))
     solution = solve_factored(objective, tol=1e-2)
@@ -188,7 +190,7 @@ def test_polishing_needs_a_clear_gap_and_lowers_the_label_error():
     assert polish(objective, replace(solution, M=LowRank(np.eye(2), np.ones(2), np.eye(2)))) is None
 
 
-def test_polishing_meets_features_that_are_constraints():
+def test_polishing_meets_features_that_are_constraints() -> None:
     data = make_low_rank_multilabel(200, 60, 20, 3, observed=0.4, random_state=0)
     objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.5, np.zeros(80))
     solution = solve_factored(objective)
@@ -200,7 +202,7 @@ def test_polishing_meets_features_that_are_constraints():
     assert after < 1e-4 * np.linalg.norm(data.X_true)
 
 
-def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum():
+def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum() -> None:
     rng = np.random.default_rng(0)
     dense = np.where(rng.random((40, DENSE_GRAM + 100)) < 0.05, rng.normal(size=(40, DENSE_GRAM + 100)), 0)
     left, right = sparse.csr_array(dense[:, :1000]), sparse.csr_array(dense[:, 1000:])
@@ -213,7 +215,7 @@ def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum(
     assert spectrum.trace_norm() == np.inf
 
 
-def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap():
+def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap() -> None:
     data = make_low_rank_multilabel(120, 30, 10, 3, 0.5, random_state=0)
     objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.01, np.zeros(40))
     run = FactoredRun(objective, Cells.of(objective.observed), 1e-3, 3, started=0.0)

@@ -1,11 +1,16 @@
 """Compiled kernels against their NumPy twins, on random patterns with empty rows and columns."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import DTypeLike
 
 from cocomplete import kernels as compiled
+from cocomplete.arrays import FloatArray
 from cocomplete.kernels import reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
@@ -13,7 +18,9 @@ from cocomplete.solvers import moments
 from cocomplete.solvers.moments import Pattern, pack, unpack, weights
 
 
-def table(seed, dtype=np.float64):
+def table(
+    seed: int, dtype: DTypeLike = np.float64
+) -> tuple[np.random.Generator, Cells, FloatArray, FloatArray, FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
     n, d, labels, k = (rng.integers(1, high) for high in (12, 8, 5, 6))
     X, Y = rng.normal(size=(n, d)), (rng.random((n, labels)) < 0.5).astype(float)
@@ -25,11 +32,11 @@ def table(seed, dtype=np.float64):
     return rng, cells, U, V, dU, dV
 
 
-def pattern(cells):
+def pattern(cells: Cells) -> tuple[Any, ...]:
     return cells.x_start, cells.x_column, cells.y_start, cells.y_column
 
 
-def both(name, make_outputs, *arguments):
+def both(name: str, make_outputs: Callable[[], list[FloatArray]], *arguments: Any) -> list[Any]:
     """Run a kernel and its twin on equal outputs; give both sets and both results."""
     results = []
     for module in (compiled, reference):
@@ -38,7 +45,7 @@ def both(name, make_outputs, *arguments):
     return results
 
 
-def assert_same(results, rtol=1e-9):
+def assert_same(results: list[Any], rtol: float = 1e-9) -> None:
     (one, ours), (two, theirs) = results
     if one is not None:
         np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol)
@@ -47,7 +54,7 @@ def assert_same(results, rtol=1e-9):
 
 
 @given(st.integers(0, 10_000), st.booleans())
-def test_evaluate(seed, augmented):
+def test_evaluate(seed: int, augmented: bool) -> None:
     rng, cells, U, V, _, _ = table(seed)
     bounds = cells.blocks()
     multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
@@ -68,7 +75,7 @@ def test_evaluate(seed, augmented):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([np.float64, np.float32]))
-def test_slopes_and_blend(seed, dtype):
+def test_slopes_and_blend(seed: int, dtype: DTypeLike) -> None:
     rng, cells, U, V, _, _ = table(seed, dtype)
     bounds, T = cells.blocks(), U @ V.T
     x, y = (cells.x_start, cells.x_column), (cells.y_start, cells.y_column, cells.y_value)
@@ -84,7 +91,7 @@ def test_slopes_and_blend(seed, dtype):
     assert_same(both("descend", lambda: [T.copy()], bounds, *pattern, 0.4, gradient), rtol)
 
 
-def cells_as_table(cells):
+def cells_as_table(cells: Cells) -> FloatArray:
     """Features with NaN where nothing was observed."""
     X = np.full((cells.shape[0], cells.n_features), np.nan)
     X[np.repeat(np.arange(len(X)), np.diff(cells.x_start)), cells.x_column] = cells.x_value
@@ -92,13 +99,13 @@ def cells_as_table(cells):
 
 
 @given(st.integers(0, 10_000))
-def test_curvature_product_and_diagonal(seed):
+def test_curvature_product_and_diagonal(seed: int) -> None:
     rng, cells, U, V, dU, dV = table(seed)
     bounds = cells.blocks()
     gx, gy = rng.normal(size=cells.x_value.size), rng.normal(size=cells.y_value.size)
     hy = rng.random(gy.size)
 
-    def outputs():
+    def outputs() -> list[FloatArray]:
         return [np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))]
 
     xs, xc, ys, yc = pattern(cells)
@@ -107,7 +114,7 @@ def test_curvature_product_and_diagonal(seed):
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.integers(0, 1))
-def test_row_step_reaches_the_same_minimum(seed, augmented, first):
+def test_row_step_reaches_the_same_minimum(seed: int, augmented: bool, first: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     U, V = (np.hstack((rng.normal(size=(len(part), first)), part)) for part in (U, V))
     multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
@@ -135,12 +142,12 @@ def test_row_step_reaches_the_same_minimum(seed, augmented, first):
             1e-22,
         )
         answers.append(mine)
-    np.testing.assert_allclose(*answers, atol=1e-6)
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-6)
     np.testing.assert_array_equal(answers[0][:, :first], U[:, :first])
 
 
 @given(st.integers(0, 10_000))
-def test_panels_and_products(seed):
+def test_panels_and_products(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     n, m = cells.shape
     xs, xc, ys, yc = pattern(cells)
@@ -154,24 +161,24 @@ def test_panels_and_products(seed):
         panels.append(panel.copy())
         module.clear(first, n, xs, xc, ys, yc, panel)
         assert not panel.any()
-    np.testing.assert_allclose(*panels)
+    np.testing.assert_allclose(panels[0], panels[1])
     assert_same(both("products", lambda: [np.empty(xc.size)], cells.blocks(), xs, xc, U, V))
 
 
-def moments_of(rng, count, k):
+def moments_of(rng: np.random.Generator, count: int, k: int) -> tuple[FloatArray, FloatArray]:
     """Means, and packed second moments that some normal distributions have."""
     mean, root = rng.normal(size=(count, k)), rng.normal(size=(count, k, k))
     return mean, pack(mean[:, :, None] * mean[:, None, :] + root @ root.transpose(0, 2, 1))
 
 
 @given(st.integers(0, 10_000))
-def test_weighted_sums(seed):
+def test_weighted_sums(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     whole, k = Pattern.of(cells), U.shape[1]
     mean, second = moments_of(rng, len(V), k)
     weight, linear = rng.random(whole.value.size), rng.normal(size=whole.value.size)
 
-    def outputs():
+    def outputs() -> list[FloatArray]:
         return [np.full((len(U), second.shape[1]), np.nan), np.full(U.shape, np.nan)]
 
     pieces = (whole.row_bounds, whole.start, whole.column, weight, linear, mean, second)
@@ -179,7 +186,7 @@ def test_weighted_sums(seed):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 80), st.integers(1, 6), st.sampled_from((0, 1)))
-def test_gaussians(seed, n, k, fixed):
+def test_gaussians(seed: int, n: int, k: int, fixed: int) -> None:
     """More rows than are worked on side by side, and fewer."""
     rng = np.random.default_rng(seed)
     k += fixed
@@ -206,7 +213,7 @@ def test_gaussians(seed, n, k, fixed):
 
 
 @given(st.integers(0, 10_000))
-def test_cell_moments(seed):
+def test_cell_moments(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     whole, k = Pattern.of(cells), U.shape[1]
     (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)
@@ -227,7 +234,7 @@ def test_cell_moments(seed):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6))
-def test_packed_matrices_come_back_and_their_weights_make_the_inner_product(seed, k):
+def test_packed_matrices_come_back_and_their_weights_make_the_inner_product(seed: int, k: int) -> None:
     A, B = np.random.default_rng(seed).normal(size=(2, 3, 4, k, k))
     A, B = A + A.swapaxes(-1, -2), B + B.swapaxes(-1, -2)
     assert pack(A).shape == (3, 4, k * (k + 1) // 2)
@@ -238,7 +245,7 @@ def test_packed_matrices_come_back_and_their_weights_make_the_inner_product(seed
 
 
 @given(st.integers(0, 10_000))
-def test_a_pattern_holds_every_cell_once_by_rows_and_by_columns(seed):
+def test_a_pattern_holds_every_cell_once_by_rows_and_by_columns(seed: int) -> None:
     _, cells, _, _, _, _ = table(seed)
     whole, (n, m) = Pattern.of(cells), cells.shape
     by_row, by_column = np.full((2, n, m), np.nan)
@@ -255,13 +262,13 @@ def test_a_pattern_holds_every_cell_once_by_rows_and_by_columns(seed):
         assert (np.diff(bounds) >= 0).all()
 
 
-def test_gradient_and_curvature_are_derivatives_of_the_value():
+def test_gradient_and_curvature_are_derivatives_of_the_value() -> None:
     rng, cells, U, V, dU, dV = table(8)
     bounds = cells.blocks()
     xs, xc, ys, yc = pattern(cells)
     rho, multiplier = 0.7, rng.normal(size=cells.x_value.size)
 
-    def at(step):
+    def at(step: float) -> tuple[Any, ...]:
         A, B = U + step * dU, V + step * dV
         gx, gy, hy = np.empty(xc.size), np.empty(yc.size), np.empty(yc.size)
         GU, GV = np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))
@@ -279,7 +286,7 @@ def test_gradient_and_curvature_are_derivatives_of_the_value():
     np.testing.assert_allclose(HV.sum(axis=0), (up[2] - down[2]) / (2 * h), atol=1e-6)
 
 
-def test_single_precision_comes_out_single():
+def test_single_precision_comes_out_single() -> None:
     _, cells, U, V, dU, dV = table(3, np.float32)
     bounds = cells.blocks()
     xs, xc, ys, yc = pattern(cells)
@@ -293,7 +300,7 @@ def test_single_precision_comes_out_single():
 
 
 @given(st.integers(0, 10_000))
-def test_whole_matrices_and_loops_over_cells_give_the_same(seed):
+def test_whole_matrices_and_loops_over_cells_give_the_same(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     k = U.shape[1]
     (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)

@@ -1,33 +1,36 @@
 """The one proximal-gradient loop: its published iterates, its minima, its options."""
 
 from dataclasses import replace
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from cocomplete.arrays import FloatArray
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.proximal import Recipe, solve_continuation, solve_proximal, with_gap
+from cocomplete.solvers.solution import Solution
 from cocomplete.spectral import LowRank
 from tests.strategies import cvxpy_minimum, tiny_objective
 
 
-def solve(objective, recipe, **params):
+def solve(objective: Objective, recipe: Recipe, **params: Any) -> Solution:
     start = LowRank.zero(objective.shape, objective.dtype)
     return solve_proximal(
         objective.smooth, objective.rank_penalty, start, objective.offsets, recipe, **params
     )
 
 
-def squared(seed=0, penalty=0.5, shape=(30, 12)):
+def squared(seed: int = 0, penalty: float = 0.5, shape: tuple[int, int] = (30, 12)) -> Objective:
     rng = np.random.default_rng(seed)
     D = rng.normal(size=(shape[0], 3)) @ rng.normal(size=(3, shape[1])) + 0.1 * rng.normal(size=shape)
     D[rng.random(shape) < 0.5] = np.nan
     return Objective(Observations(D, np.empty((shape[0], 0))), penalty, 0.0, 0.5, np.zeros(shape[1]))
 
 
-def published_iterates(D, penalty, iterations):
+def published_iterates(D: FloatArray, penalty: float, iterations: int) -> list[FloatArray]:
     """Maxide's accelerated steps with their own momentum, and nothing but numpy.linalg.svd."""
     known, D = ~np.isnan(D), np.nan_to_num(D)
     M, M_before, a, a_before, iterates = np.zeros(D.shape), np.zeros(D.shape), 1.0, 1.0, []
@@ -40,17 +43,21 @@ def published_iterates(D, penalty, iterations):
     return iterates
 
 
-def test_accelerated_iterates_are_the_published_ones():
+def test_accelerated_iterates_are_the_published_ones() -> None:
     objective = squared()
     seen = []
-    solve(objective, Recipe(max_iter=40), monitor=lambda M, _: seen.append(M.dense()) or {})
+    solve(
+        objective,
+        Recipe(max_iter=40),
+        monitor=lambda M, _: seen.append(M.dense()) or {},  # type: ignore[func-returns-value]
+    )
     for ours, plain in zip(seen, published_iterates(objective.observed.X, 0.5, 40), strict=True):
         np.testing.assert_allclose(ours, plain, atol=1e-9)
 
 
 @pytest.mark.parametrize("accelerate", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_minimum_is_that_of_cvxpy(seed, accelerate):
+def test_minimum_is_that_of_cvxpy(seed: int, accelerate: bool) -> None:
     objective = tiny_objective(seed)
     minimum, best = cvxpy_minimum(objective)
     recipe = Recipe(
@@ -65,28 +72,26 @@ def test_minimum_is_that_of_cvxpy(seed, accelerate):
 
 
 @pytest.mark.parametrize("iterations", [1, 5, 20])
-def test_the_gap_is_honest_where_the_loop_was_stopped_early(iterations):
+def test_the_gap_is_honest_where_the_loop_was_stopped_early(iterations: int) -> None:
     objective = tiny_objective(3)
     minimum, _ = cvxpy_minimum(objective)
     solution = with_gap(objective, solve(objective, Recipe(objective.smoothness, max_iter=iterations)))
     assert solution.duality_gap >= (solution.objective - minimum) / solution.objective - 1e-7
 
 
-def test_plain_steps_never_climb_and_restart_saves_steps():
+def test_plain_steps_never_climb_and_restart_saves_steps() -> None:
     objective = squared(penalty=0.05)
     values = [record["objective"] for record in solve(objective, Recipe(accelerate=False)).history]
     assert np.all(np.diff(values) <= 1e-9)
-    counts = [
-        solve(objective, Recipe(max_iter=5000, tol=1e-12, **kind)).n_iter
-        for kind in ({"restart": True}, {"accelerate": False})
-    ]
+    kinds: tuple[dict[str, Any], ...] = ({"restart": True}, {"accelerate": False})
+    counts = [solve(objective, Recipe(max_iter=5000, tol=1e-12, **kind)).n_iter for kind in kinds]
     assert counts[0] < counts[1]
 
 
-def test_line_search_finds_a_curvature_that_bounds_the_loss():
+def test_line_search_finds_a_curvature_that_bounds_the_loss() -> None:
     base = squared()
 
-    def steeper(T):
+    def steeper(T: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = base.smooth(T)
         return 50 * value, 50 * gradient
 
@@ -100,10 +105,10 @@ def test_line_search_finds_a_curvature_that_bounds_the_loss():
 
 @pytest.mark.parametrize("backtrack", [True, False])
 @pytest.mark.parametrize("restart", [True, False])
-def test_a_quadratic_need_not_be_looked_at_twice(backtrack, restart):
+def test_a_quadratic_need_not_be_looked_at_twice(backtrack: bool, restart: bool) -> None:
     objective, looks = squared(), []
 
-    def loss(T):
+    def loss(T: FloatArray) -> tuple[float, FloatArray]:
         looks.append(T)
         return objective.smooth(T)
 
@@ -121,7 +126,7 @@ def test_a_quadratic_need_not_be_looked_at_twice(backtrack, restart):
 
 
 @pytest.mark.parametrize("accelerate", [True, False])
-def test_free_label_offsets_reach_the_joint_minimum(accelerate):
+def test_free_label_offsets_reach_the_joint_minimum(accelerate: bool) -> None:
     objective = tiny_objective(5, free_offsets=True)
     data, d, n = objective.observed, 5, 8
     M, b = cp.Variable((8, 8)), cp.Variable((1, 3))
@@ -141,14 +146,14 @@ def test_free_label_offsets_reach_the_joint_minimum(accelerate):
     np.testing.assert_allclose(solution.offsets[d:][labels], b.value[0][labels], atol=1e-2)
 
 
-def test_a_constraint_is_kept_at_every_loss():
+def test_a_constraint_is_kept_at_every_loss() -> None:
     objective, seen = squared(), []
 
-    def loss(T):
+    def loss(T: FloatArray) -> tuple[float, FloatArray]:
         seen.append(T[:, 0].copy())
         return objective.smooth(T)
 
-    def reset(M):
+    def reset(M: FloatArray) -> None:
         M[:, 0] = 1
 
     start = LowRank.zero(objective.shape, objective.dtype)
@@ -156,7 +161,7 @@ def test_a_constraint_is_kept_at_every_loss():
     np.testing.assert_allclose(seen, 1)
 
 
-def test_continuation_starts_each_from_the_one_before():
+def test_continuation_starts_each_from_the_one_before() -> None:
     objective = squared()
     recipe = Recipe(restart=True, max_iter=2000, tol=1e-11)
     start = LowRank.zero(objective.shape, objective.dtype)
@@ -168,7 +173,7 @@ def test_continuation_starts_each_from_the_one_before():
     assert again.n_iter <= 3
 
 
-def test_single_precision_stays_single():
+def test_single_precision_stays_single() -> None:
     objective = squared()
     single = Objective(
         Observations(objective.observed.X.astype(np.float32), np.empty((30, 0), np.float32)),

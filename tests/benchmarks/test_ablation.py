@@ -1,5 +1,7 @@
 """The benchmark that leaves kinds of members out: what is left answers, and the report reads it right."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ nan = np.nan
 
 
 @pytest.fixture(scope="module")
-def ablated():
+def ablated() -> tuple[dict[str, dict[str, float]], dict[str, float]]:
     rng = np.random.default_rng(0)
     F = rng.normal(size=(90, 2))
     X = F @ rng.normal(size=(2, 4)) + 0.4 * rng.normal(size=(90, 4))
@@ -21,7 +23,7 @@ def ablated():
         return ablate(case)
 
 
-def test_every_kind_is_left_out_once(ablated):
+def test_every_kind_is_left_out_once(ablated: tuple[dict[str, dict[str, float]], dict[str, float]]) -> None:
     losses, seconds = ablated
     assert set(losses) == {NOTHING} | set(seconds) - {"trivial"}
     for scores in losses.values():
@@ -29,8 +31,8 @@ def test_every_kind_is_left_out_once(ablated):
         assert all(np.isfinite(value) for value in scores.values())
 
 
-def test_the_report_gives_what_leaving_out_costs():
-    def record(table, seconds):
+def test_the_report_gives_what_leaving_out_costs() -> None:
+    def record(table: str, seconds: dict[str, float]) -> dict[str, Any]:
         whole, without = dict.fromkeys(MEASURES, 1.0), dict.fromkeys(MEASURES, 1.1)
         return {"table": table, "without": {NOTHING: whole, "rbf": without}, "seconds": seconds}
 

@@ -1,8 +1,11 @@
 """The benchmark on real tables is a judge: what it shows to methods and how it counts must be right."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from cocomplete.arrays import FloatArray
 from protocol import Answer, Case, make_case, score
 from rivals import RIVALS, Rival, tune
 from scoreboard import OURS, render
@@ -23,7 +26,7 @@ def small_case(seed: int = 0) -> Case:
 
 
 @pytest.mark.parametrize("name", RIVALS)
-def test_rivals_answer_for_every_cell(name):
+def test_rivals_answer_for_every_cell(name: str) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
     case = small_case()
@@ -41,10 +44,10 @@ def test_rivals_answer_for_every_cell(name):
         assert np.isfinite(answer.X).all()
 
 
-def test_tuning_takes_the_better_setting_for_each_part():
+def test_tuning_takes_the_better_setting_for_each_part() -> None:
     case = small_case()
 
-    def fill(X, Y, X_new, *, good):
+    def fill(X: FloatArray, Y: FloatArray, X_new: FloatArray, *, good: str) -> Answer:
         truth_X, truth_Y = (case.X_true, 0.5) if good == "X" else (0.0, case.Y_true)
         new = None if X_new is None else np.zeros_like(case.Y_true_new)
         return Answer(np.zeros_like(X) + truth_X, np.zeros_like(Y) + truth_Y, new)
@@ -55,7 +58,7 @@ def test_tuning_takes_the_better_setting_for_each_part():
     np.testing.assert_array_equal(tuned.answer.Y_proba, case.Y_true)
 
 
-def test_only_hidden_cells_and_new_rows_are_scored():
+def test_only_hidden_cells_and_new_rows_are_scored() -> None:
     case = small_case()
     X = np.where(np.isnan(case.X), case.X_true, 1e9)
     Y = np.where(np.isnan(case.Y), case.Y_true, 1 - case.Y_true)
@@ -71,7 +74,7 @@ def test_only_hidden_cells_and_new_rows_are_scored():
     }
 
 
-def test_cases_show_the_asked_share_and_nothing_of_the_new_rows(monkeypatch):
+def test_cases_show_the_asked_share_and_nothing_of_the_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(2000.0).reshape(200, 10)
     monkeypatch.setattr("protocol.load_set", lambda _: (X, X % 2))
     case = make_case("any", 0.4, seed=0)
@@ -80,18 +83,18 @@ def test_cases_show_the_asked_share_and_nothing_of_the_new_rows(monkeypatch):
     assert not set(case.X_new.ravel()) & set(case.X_true.ravel())
 
 
-def result(method: str, seed: int = 0, **values: float) -> dict:
+def result(method: str, seed: int = 0, **values: float) -> dict[str, Any]:
     return {"set": "toy", "share": 0.2, "seed": seed, "method": method, **values}
 
 
-def test_best_is_bold_in_the_right_direction():
+def test_best_is_bold_in_the_right_direction() -> None:
     table = render([result("a", rmse=0.5, auc=0.7), result("b", rmse=0.6, auc=0.8)], "")
     assert "| toy | 20% | a | 1 | **0.5000** | – | 0.7000 |" in table
     assert "| toy | 20% | b | 1 | 0.6000 | – | **0.8000** |" in table
     assert OURS not in table
 
 
-def test_summary_counts_and_names_what_is_worse():
+def test_summary_counts_and_names_what_is_worse() -> None:
     ours = result(OURS, rmse=1.0, hamming=0.1005, auc=0.8, ap=0.5)
     rival = result("b", rmse=2.0, hamming=0.1, auc=0.9, ap=0.5)
     table = render([ours, rival, result("weak", rmse=9.0, auc=0.1)], "")
@@ -102,6 +105,6 @@ def test_summary_counts_and_names_what_is_worse():
     assert "0.500 (b)" in table
 
 
-def test_duels_are_over_the_seeds_both_have():
+def test_duels_are_over_the_seeds_both_have() -> None:
     table = render([result(OURS, rmse=1.0), result(OURS, 1, rmse=9.0), result("b", rmse=2.0)], "")
     assert "Of 1 comparisons 1 are better" in table

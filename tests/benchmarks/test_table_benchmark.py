@@ -3,12 +3,15 @@
 import json
 import os
 from collections import Counter
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
 import collection
 import tables
+from cocomplete.arrays import FloatArray
 from collection import TABLES, Entry, half, is_available, load, prepare, written_halves
 from holes import MECHANISMS, keep_enough
 from scoreboard import OURS
@@ -41,7 +44,7 @@ def small_case(seed: int = 0) -> TableCase:
     return TableCase(X_seen[:60], Y_seen[:60], X_seen[60:], X[:60], Y[:60], X[60:], Y[60:], yes_no)
 
 
-def test_halves_are_those_of_the_hash_and_large_enough():
+def test_halves_are_those_of_the_hash_and_large_enough() -> None:
     assert written_halves() == {name: half(name) for name in sorted(TABLES)}
     counts = Counter(written_halves().values())
     assert len(TABLES) >= 40
@@ -49,7 +52,7 @@ def test_halves_are_those_of_the_hash_and_large_enough():
 
 
 @pytest.mark.parametrize("package", sorted({entry.package for entry in TABLES.values()}))
-def test_tables_are_complete_numeric_and_varied(package):
+def test_tables_are_complete_numeric_and_varied(package: str) -> None:
     names = [name for name, entry in TABLES.items() if entry.package == package]
     if not is_available(names[0], os.environ.get("COCOMPLETE_DATA")):
         pytest.skip(f"{package} is not there")
@@ -64,7 +67,7 @@ def test_tables_are_complete_numeric_and_varied(package):
         assert (Y.std(axis=0) > 0).all()
 
 
-def test_frames_become_numbers_and_labels_by_the_rules():
+def test_frames_become_numbers_and_labels_by_the_rules() -> None:
     pandas = pytest.importorskip("pandas")
     n = 30
     frame = pandas.DataFrame(
@@ -89,7 +92,7 @@ def test_frames_become_numbers_and_labels_by_the_rules():
     np.testing.assert_array_equal(X, prepare(frame, entry, "made up").X)
 
 
-def test_every_table_sees_every_mechanism_and_every_share_once():
+def test_every_table_sees_every_mechanism_and_every_share_once() -> None:
     pairs = {name: combinations(name) for name in sorted(TABLES)}
     for each in pairs.values():
         assert [mechanism for mechanism, _ in each] == list(MECHANISMS)
@@ -101,14 +104,14 @@ def test_every_table_sees_every_mechanism_and_every_share_once():
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("share", SHARES)
-def test_mechanisms_hide_the_share_that_was_asked(mechanism, share):
+def test_mechanisms_hide_the_share_that_was_asked(mechanism: str, share: float) -> None:
     X, Y = related(600)
     hidden = [MECHANISMS[mechanism](X, Y, share, np.random.default_rng(seed)) for seed in range(3)]
     for part in (0, 1):
         assert np.mean([masks[part].mean() for masks in hidden]) == pytest.approx(share, abs=0.02)
 
 
-def test_holes_depend_on_what_their_mechanism_says():
+def test_holes_depend_on_what_their_mechanism_says() -> None:
     X, Y = related(2000)
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
 
@@ -123,7 +126,7 @@ def test_holes_depend_on_what_their_mechanism_says():
     assert (shifts("other").max(axis=1) > 0.3).sum() == 6
 
 
-def test_blocks_are_groups_of_rows_by_groups_of_columns():
+def test_blocks_are_groups_of_rows_by_groups_of_columns() -> None:
     X, Y = related(200)
     hidden, hidden_Y = MECHANISMS["blocks"](X, Y, 0.3, np.random.default_rng(0))
     assert len(np.unique(hidden, axis=1).T) <= 3
@@ -131,7 +134,7 @@ def test_blocks_are_groups_of_rows_by_groups_of_columns():
     np.testing.assert_allclose(hidden.mean(axis=0), 0.3)
 
 
-def test_every_column_shows_two_values():
+def test_every_column_shows_two_values() -> None:
     rng = np.random.default_rng(0)
     table = np.column_stack((np.arange(50.0), np.arange(50) == 7, np.zeros(50)))
     shown = ~keep_enough(np.ones(table.shape, dtype=bool), table, rng)
@@ -142,7 +145,7 @@ def test_every_column_shows_two_values():
     np.testing.assert_array_equal(keep_enough(untouched, table, rng), untouched)
 
 
-def test_cases_show_truth_and_hide_all_labels_of_new_rows():
+def test_cases_show_truth_and_hide_all_labels_of_new_rows() -> None:
     pytest.importorskip("pandas")
     key = Key("wine", *combinations("wine")[0], 1)
     case = make_case(key)
@@ -159,7 +162,7 @@ def test_cases_show_truth_and_hide_all_labels_of_new_rows():
     np.testing.assert_array_equal(np.sort(everything, axis=0), np.sort(load("wine").X, axis=0))
 
 
-def test_only_hidden_cells_are_scored():
+def test_only_hidden_cells_are_scored() -> None:
     case = small_case()
 
     def wrong_where_seen(seen: np.ndarray, true: np.ndarray) -> np.ndarray:
@@ -178,7 +181,7 @@ def test_only_hidden_cells_are_scored():
     assert (perfect["new_coverage"], perfect["new_band"]) == (None, None)
 
 
-def test_the_robust_error_is_not_decided_by_one_cell():
+def test_the_robust_error_is_not_decided_by_one_cell() -> None:
     case = small_case()
     means = np.where(np.isnan(case.X), case.X_true.mean(axis=0), case.X)
     wild = means.copy()
@@ -190,14 +193,14 @@ def test_the_robust_error_is_not_decided_by_one_cell():
     assert shaken["robust"] < 2 * calm["robust"]
 
 
-def test_a_fill_that_is_no_number_is_an_error():
+def test_a_fill_that_is_no_number_is_an_error() -> None:
     case = small_case()
     with pytest.raises(ValueError, match="NaN or infinity"):
         score(case, Filled(case.X, case.Y_true), Filled(None, case.Y_true_new))
 
 
 @pytest.mark.parametrize("name", TABLE_RIVALS)
-def test_rivals_fill_new_rows_with_holes(name, monkeypatch):
+def test_rivals_fill_new_rows_with_holes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
     case = small_case()
@@ -214,7 +217,7 @@ def test_rivals_fill_new_rows_with_holes(name, monkeypatch):
     assert (new.X is None) == (training.X is None)
 
 
-def test_gcimpute_takes_a_table_without_continuous_columns():
+def test_gcimpute_takes_a_table_without_continuous_columns() -> None:
     pytest.importorskip("gcimpute")
     case = small_case()
     rounded = {name: np.round(np.clip(part, 0, 1)) for name, part in vars(case).items() if name != "yes_no"}
@@ -222,8 +225,8 @@ def test_gcimpute_takes_a_table_without_continuous_columns():
     assert ((new.X >= 0) & (new.X <= 1)).all()
 
 
-def test_failures_and_tables_that_are_too_large_are_recorded(monkeypatch):
-    def fails(*_, **__):
+def test_failures_and_tables_that_are_too_large_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> NoReturn:
         msg = "singular"
         raise np.linalg.LinAlgError(msg)
 
@@ -236,25 +239,25 @@ def test_failures_and_tables_that_are_too_large_are_recorded(monkeypatch):
 class Model:
     """A stand-in for CoCompleter that fills column means."""
 
-    def fit(self, X, Y):
+    def fit(self, X: FloatArray, Y: FloatArray) -> "Model":
         self.means, self.rates = np.nanmean(X, axis=0), np.nanmean(Y, axis=0)
         self.feature_types_ = np.where(np.arange(X.shape[1]) >= 5, "yes-no", "number")
         return self
 
-    def complete(self, X, Y):
+    def complete(self, X: FloatArray, Y: FloatArray) -> Filled:
         filled = np.where(np.isnan(X), self.means, X)
         std = np.ones_like(filled)
         proba = np.tile(self.rates, (len(X), 1))
         return Filled(filled, proba, (proba > 0.5).astype(float), std)
 
-    def predict_feature_proba(self, X, Y):
+    def predict_feature_proba(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         return np.full((len(X), 3), 0.25)
 
-    def sample_completions(self, n, X, Y, *, random_state):
+    def sample_completions(self, n: int, X: FloatArray, Y: FloatArray, *, random_state: int) -> list[Filled]:
         return [self.complete(X, Y)] * n
 
 
-def test_cocompleter_is_asked_for_probabilities_and_draws(monkeypatch):
+def test_cocompleter_is_asked_for_probabilities_and_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "CoCompleter", Model)
     case = small_case()
     _, training, new = tables.run_cocompleter(case)
@@ -267,23 +270,23 @@ def test_cocompleter_is_asked_for_probabilities_and_draws(monkeypatch):
 
 
 @pytest.fixture
-def quick(monkeypatch, tmp_path):
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Run the benchmark on two made-up tables with one rival."""
     monkeypatch.setattr(tables, "CoCompleter", Model)
     monkeypatch.setattr(tables, "compile_once", lambda: None)
     monkeypatch.setattr(tables, "make_case", lambda key: small_case(key.seed))
 
-    def run(*arguments: str) -> dict:
+    def run(*arguments: str) -> dict[Any, Any]:
         options = tables.parse(["--records", str(tmp_path), "--methods", OURS, TRIVIAL, *arguments])
         files = tables.record_files(tmp_path)
         tables.run_missing(options, files)
         return tables.read_records(set(files.values()))
 
-    run.folder = tmp_path
+    run.folder = tmp_path  # type: ignore[attr-defined]
     return run
 
 
-def test_a_run_goes_on_where_it_was(quick):
+def test_a_run_goes_on_where_it_was(quick: Any) -> None:
     assert half("wine") == "choose"
     assert half("iris") == "confirm"
     first = quick("--tables", "wine", "iris", "--seeds", "0")
@@ -300,7 +303,7 @@ def test_a_run_goes_on_where_it_was(quick):
     assert json.loads(lines.splitlines()[0])["method"] == OURS
 
 
-def test_every_look_at_the_confirming_half_is_written_down(quick):
+def test_every_look_at_the_confirming_half_is_written_down(quick: Any) -> None:
     looks = quick.folder / "confirm-looks.txt"
     quick("--tables", "wine", "--seeds", "0", "--half", "all")
     assert not looks.exists()
@@ -311,12 +314,12 @@ def test_every_look_at_the_confirming_half_is_written_down(quick):
     assert looks.read_text().count("1 tables: iris\n") == 2
 
 
-def test_all_rivals_have_one_name():
+def test_all_rivals_have_one_name() -> None:
     assert tables.parse(["--methods", "rivals"]).methods == list(TABLE_RIVALS)
     assert tables.parse(["--methods", "rivals", OURS]).methods == [OURS, *TABLE_RIVALS]
 
 
-def records_of(**figures: dict[int, dict]) -> dict:
+def records_of(**figures: dict[int, dict[str, Any]]) -> dict[Any, Any]:
     """Records of one kind of holes of wine, by method and seed."""
     names = {"ours": OURS, "trivial": TRIVIAL, "knn": "KNNImputer", "iterative": "IterativeImputer"}
     mechanism, share = combinations("wine")[2]
@@ -327,7 +330,7 @@ def records_of(**figures: dict[int, dict]) -> dict:
     }
 
 
-def test_ratios_are_of_means_over_seeds_and_above_1_where_ours_is_worse():
+def test_ratios_are_of_means_over_seeds_and_above_1_where_ours_is_worse() -> None:
     records = records_of(
         ours={0: {"rmse": 1.0, "ap": 0.5, "hamming": 0.0}, 1: {"rmse": 3.0, "ap": 0.5, "hamming": 0.1}},
         trivial={0: {"rmse": 4.0, "ap": 0.25, "hamming": 0.0}, 1: {"rmse": 4.0, "ap": 0.25, "hamming": 0.0}},
@@ -345,7 +348,7 @@ def test_ratios_are_of_means_over_seeds_and_above_1_where_ours_is_worse():
     assert found["hamming"].to_trivial == np.inf
 
 
-def test_a_report_of_one_half_shows_nothing_of_the_other(quick):
+def test_a_report_of_one_half_shows_nothing_of_the_other(quick: Any) -> None:
     records = quick("--tables", "wine", "iris", "--seeds", "0", "--half", "all")
     report = render(records, tables.planned(["wine"], (0,)))
     assert "wine" in report
@@ -356,7 +359,7 @@ def test_a_report_of_one_half_shows_nothing_of_the_other(quick):
     assert "against IterativeImputer alone" in both
 
 
-def test_the_page_has_a_small_picture(quick):
+def test_the_page_has_a_small_picture(quick: Any) -> None:
     pytest.importorskip("matplotlib")
     records = quick("--tables", "wine", "--seeds", "0")
     write_page(quick.folder, records, tables.planned(["wine"], (0,)))
@@ -364,7 +367,7 @@ def test_the_page_has_a_small_picture(quick):
     assert (quick.folder / "tables.png").stat().st_size < 200_000
 
 
-def test_subsamples_are_the_same_everywhere():
+def test_subsamples_are_the_same_everywhere() -> None:
     kept = collection._kept_rows(1000, 5, "some table")
     np.testing.assert_array_equal(kept, np.sort(kept))
     assert kept.tolist() == collection._kept_rows(1000, 5, "some table").tolist()

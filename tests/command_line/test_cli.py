@@ -20,19 +20,21 @@ f6,52,77.1,No,0,0
 """
 
 
-def run(*arguments, folder=None, stdin=None):
+def run(
+    *arguments: object, folder: Path | None = None, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, input=stdin, check=False)
 
 
 @pytest.fixture
-def table(tmp_path):
+def table(tmp_path: Path) -> Path:
     file = tmp_path / "table.csv"
     file.write_text(CSV)
     return file
 
 
-def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table):
+def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table: Path) -> None:
     out = table.with_name("out.csv")
     done = run("complete", table, "--labels", "has_*", "--ignore", "id", "-o", out)
     assert done.returncode == 0, done.stderr
@@ -48,7 +50,7 @@ def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table):
     assert np.isfinite(after.select("age", "weight").cast(pl.Float64).to_numpy()).all()
 
 
-def test_data_go_to_standard_output_and_nothing_else_does(table):
+def test_data_go_to_standard_output_and_nothing_else_does(table: Path) -> None:
     done = run("complete", "-", "--labels", "has_x,has_y", "--ignore", "id", "--quiet", stdin=CSV)
     assert done.returncode == 0
     assert done.stderr == ""
@@ -56,7 +58,7 @@ def test_data_go_to_standard_output_and_nothing_else_does(table):
     assert len(done.stdout.splitlines()) == 7
 
 
-def test_parquet_keeps_types(tmp_path):
+def test_parquet_keeps_types(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {
             "n": [1, None, 3, 4],
@@ -79,14 +81,14 @@ def test_parquet_keeps_types(tmp_path):
     assert not after["x"].is_nan().any()
 
 
-def test_semicolons_are_understood_and_kept(tmp_path):
+def test_semicolons_are_understood_and_kept(tmp_path: Path) -> None:
     file, out = tmp_path / "t.csv", tmp_path / "o.csv"
     file.write_text(CSV.replace(",", ";"))
     assert run("complete", file, "-l", "has_*", "-i", "id", "-o", out).returncode == 0
     assert out.read_text().splitlines()[0] == "id;age;weight;smoker;has_x;has_y"
 
 
-def test_an_existing_file_is_left_alone_without_force(table):
+def test_an_existing_file_is_left_alone_without_force(table: Path) -> None:
     out = table.with_name("out.csv")
     out.write_text("precious")
     arguments = ("complete", table, "-l", "has_*", "-i", "id", "-o", out)
@@ -116,7 +118,9 @@ def test_an_existing_file_is_left_alone_without_force(table):
         (b"a,b\n\xff\xfe,1\n", ("-l", "a"), "not UTF-8"),
     ],
 )
-def test_bad_tables_get_one_sentence_and_nothing_is_written(tmp_path, content, arguments, message):
+def test_bad_tables_get_one_sentence_and_nothing_is_written(
+    tmp_path: Path, content: str, arguments: list[str], message: str
+) -> None:
     file, out = tmp_path / "t.csv", tmp_path / "o.csv"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     done = run("complete", file, *arguments, "-o", out)
@@ -138,7 +142,7 @@ def test_bad_tables_get_one_sentence_and_nothing_is_written(tmp_path, content, a
         (("bad.parquet", "-l", "a", "-o", "o.csv"), "bad.parquet cannot be read as Parquet"),
     ],
 )
-def test_bad_files_are_named(tmp_path, arguments, message):
+def test_bad_files_are_named(tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "bad.parquet").write_text("not parquet")
     done = run("complete", *arguments, folder=tmp_path)
     assert done.returncode == 1
@@ -146,7 +150,7 @@ def test_bad_files_are_named(tmp_path, arguments, message):
     assert "Traceback" not in done.stderr
 
 
-def test_an_empty_column_is_filled_with_a_warning(tmp_path):
+def test_an_empty_column_is_filled_with_a_warning(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("a,b,y\n1,,0\n2,,1\n3,,0\n")
     done = run("complete", file, "-l", "y")
@@ -155,7 +159,7 @@ def test_an_empty_column_is_filled_with_a_warning(tmp_path):
     assert done.stdout.splitlines()[1].split(",")[1] == "0"
 
 
-def test_wrong_usage_is_2_and_help_and_version_are_0():
+def test_wrong_usage_is_2_and_help_and_version_are_0() -> None:
     assert run("complete").returncode == 2
     assert run("nonsense").returncode == 2
     assert run("--help").returncode == 0
@@ -164,7 +168,7 @@ def test_wrong_usage_is_2_and_help_and_version_are_0():
     assert version.stdout.startswith("cocomplete 0.")
 
 
-def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path):
+def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path: Path) -> None:
     one = run("demo", folder=tmp_path)
     assert one.returncode == 0, one.stderr
     assert "SYNTHETIC" in one.stdout
@@ -184,18 +188,18 @@ def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path):
     assert run("demo", "--force", folder=tmp_path).returncode == 0
 
 
-def test_nothing_heavy_is_imported_before_it_is_needed():
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     heavy = "{'numpy', 'scipy', 'sklearn', 'numba', 'polars', 'pandas'}"
     code = f"import sys, cocomplete, cocomplete.cli.main; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_the_console_script_is_installed():
+def test_the_console_script_is_installed() -> None:
     assert (Path(sys.executable).parent / "cocomplete").exists()
 
 
-def test_the_end_says_how_wrong_held_out_cells_were_beside_the_trivial_answer():
+def test_the_end_says_how_wrong_held_out_cells_were_beside_the_trivial_answer() -> None:
     validation = {
         "features": {"cells": 30, "rmse": 0.512, "trivial_rmse": 1.02, "weights": {}},
         "labels": {"cells": 9, "log_loss": 0.3, "wrong": 0.125, "trivial_wrong": 0.5, "weights": {}},

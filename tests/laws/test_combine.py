@@ -1,11 +1,14 @@
 """Members combined: weights from held-out cells, mixtures of predictions, widths of intervals."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
+from cocomplete.arrays import FloatArray
 from cocomplete.choosing import combine
 from cocomplete.choosing.combine import NEGLIGIBLE, TRUST, label_weights, number_weights
 from cocomplete.choosing.held_out import Fold, Units
@@ -18,7 +21,7 @@ from cocomplete.choosing.judge import (
     error_summary,
 )
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
-from cocomplete.fitted.parts import PARTS
+from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.members.prediction import Prediction
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.observations import Observations
@@ -26,19 +29,21 @@ from cocomplete.problem.observations import Observations
 nan = np.nan
 
 
-def number_cost(weights, predictions, truth):
+def number_cost(weights: FloatArray, predictions: FloatArray, truth: FloatArray) -> float:
     """Nats of a weighted average of numbers: squared errors in units of the best member's, and the pull."""
     noise = ((predictions - truth) ** 2).mean(axis=1).min()
     error = np.sum((weights @ predictions - truth) ** 2) / (2 * noise)
     return error + TRUST * np.sum((weights - 1 / len(weights)) ** 2)
 
 
-def label_cost(weights, log_odds, truth):
+def label_cost(weights: FloatArray, log_odds: FloatArray, truth: FloatArray) -> float:
     z = weights @ log_odds
     return np.sum(np.logaddexp(0, z) - truth * z) + TRUST * np.sum((weights - 1 / len(weights)) ** 2)
 
 
-def problem(kind, seed, members, count=60):
+def problem(
+    kind: str, seed: int, members: int, count: int = 60
+) -> tuple[FloatArray, FloatArray, Callable[..., FloatArray], Callable[..., float]]:
     """Members of different worth that err partly together, and the truth."""
     rng = np.random.default_rng(seed)
     quality = rng.uniform(0.2, 2, size=(members, 1))
@@ -50,7 +55,7 @@ def problem(kind, seed, members, count=60):
     return 2 * predictions, truth, label_weights, label_cost
 
 
-def simplex(members, steps):
+def simplex(members: int, steps: int) -> FloatArray:
     """All weights in multiples of 1 / steps."""
     if members == 2:
         first = np.arange(steps + 1) / steps
@@ -64,7 +69,7 @@ def simplex(members, steps):
 
 
 @given(st.sampled_from(("numbers", "labels")), st.integers(0, 10_000), st.integers(1, 6), st.integers(0, 40))
-def test_weights_are_on_the_simplex(kind, seed, members, count):
+def test_weights_are_on_the_simplex(kind: str, seed: int, members: int, count: int) -> None:
     predictions, truth, weigh, _ = problem(kind, seed, members, count)
     weights = weigh(predictions, truth)
     assert weights.shape == (members,)
@@ -77,7 +82,7 @@ def test_weights_are_on_the_simplex(kind, seed, members, count):
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
 @pytest.mark.parametrize(("members", "steps"), [(2, 400), (3, 80)])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_weights_on_a_grid_are_better(kind, members, steps, seed):
+def test_no_weights_on_a_grid_are_better(kind: str, members: int, steps: int, seed: int) -> None:
     predictions, truth, weigh, cost = problem(kind, seed, members)
     weights = weigh(predictions, truth)
     grid = simplex(members, steps)
@@ -89,7 +94,7 @@ def test_no_weights_on_a_grid_are_better(kind, members, steps, seed):
 
 
 @given(st.sampled_from(("numbers", "labels")), st.integers(0, 10_000), st.integers(2, 5))
-def test_no_other_weights_are_better(kind, seed, members):
+def test_no_other_weights_are_better(kind: str, seed: int, members: int) -> None:
     predictions, truth, weigh, cost = problem(kind, seed, members)
     weights = weigh(predictions, truth)
     slack = 0.1 if (weights == 0).any() else 1e-6
@@ -101,9 +106,10 @@ def test_no_other_weights_are_better(kind, seed, members):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
-def test_with_many_cells_the_better_has_nearly_all_where_the_others_are_useless(kind):
+def test_with_many_cells_the_better_has_nearly_all_where_the_others_are_useless(kind: str) -> None:
     rng = np.random.default_rng(0)
     signal, useless, reverse = 2 * rng.normal(size=(3, 20_000))
+    weigh: Callable[..., FloatArray]
     if kind == "numbers":
         truth, weigh = signal + 0.5 * rng.normal(size=20_000), number_weights
     else:
@@ -112,9 +118,10 @@ def test_with_many_cells_the_better_has_nearly_all_where_the_others_are_useless(
 
 
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
-def test_two_that_err_independently_share(kind):
+def test_two_that_err_independently_share(kind: str) -> None:
     rng = np.random.default_rng(1)
     signal, one, other = rng.normal(size=(3, 20_000))
+    weigh: Callable[..., FloatArray]
     if kind == "numbers":
         truth, weigh, scale = signal, number_weights, 1.0
     else:
@@ -129,17 +136,19 @@ def test_two_that_err_independently_share(kind):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
-def test_copies_share_what_one_of_them_would_have(kind):
+def test_copies_share_what_one_of_them_would_have(kind: str) -> None:
     predictions, truth, weigh, _ = problem(kind, 5, 2, 500)
     weights = weigh(np.vstack((predictions, predictions[:1])), truth)
     assert weights[0] == pytest.approx(weights[2], abs=0.01)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
-def test_with_few_cells_weights_stay_near_equal_and_with_none_are_equal(kind, monkeypatch):
+def test_with_few_cells_weights_stay_near_equal_and_with_none_are_equal(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of two that are equally good, chance prefers one; the pull holds it back."""
 
-    def off(seed, count):
+    def off(seed: int, count: int) -> float:
         rng = np.random.default_rng(seed)
         signal, one, other = rng.normal(size=(3, count))
         pair = np.stack((signal + one, signal + other))
@@ -157,19 +166,19 @@ def test_with_few_cells_weights_stay_near_equal_and_with_none_are_equal(kind, mo
 
 
 @pytest.mark.parametrize("weigh", [number_weights, label_weights])
-def test_without_cells_or_without_rivals_there_is_nothing_to_weigh(weigh):
+def test_without_cells_or_without_rivals_there_is_nothing_to_weigh(weigh: Callable[..., FloatArray]) -> None:
     np.testing.assert_array_equal(weigh(np.empty((2, 0)), np.empty(0)), [0.5, 0.5])
     np.testing.assert_array_equal(weigh(np.zeros((1, 5)), np.ones(5)), [1])
 
 
 @given(st.integers(0, 10_000), st.sampled_from((1e-3, 7.0, 1e4)))
-def test_weights_of_numbers_do_not_depend_on_units(seed, factor):
+def test_weights_of_numbers_do_not_depend_on_units(seed: int, factor: float) -> None:
     predictions, truth, *_ = problem("numbers", seed, 3)
     one, other = number_weights(predictions, truth), number_weights(factor * predictions, factor * truth)
     np.testing.assert_allclose(other, one, atol=1e-3)
 
 
-def test_a_member_that_is_hardly_ever_wrong_has_all():
+def test_a_member_that_is_hardly_ever_wrong_has_all() -> None:
     rng = np.random.default_rng(3)
     truth, error = rng.normal(size=(2, 50))
     pair = np.stack((truth + error, truth + 0.01 * rng.normal(size=50)))
@@ -179,7 +188,7 @@ def test_a_member_that_is_hardly_ever_wrong_has_all():
 # -- judging ---------------------------------------------------------------------------------------------
 
 
-def contest(X, Y=None):
+def contest(X: FloatArray, Y: FloatArray | None = None) -> tuple[Contest, list[Fold]]:
     """A table of which every cell is held out, in two folds of half its rows each."""
     n, d = X.shape
     Y = np.empty((n, 0)) if Y is None else Y
@@ -194,7 +203,7 @@ def contest(X, Y=None):
 
 
 @pytest.mark.parametrize("absurd", [1e6, 1e12])
-def test_one_outlier_does_not_decide(absurd):
+def test_one_outlier_does_not_decide(absurd: float) -> None:
     """One member is right about one absurd cell, the other about all the rest."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 3))
@@ -215,7 +224,7 @@ def test_one_outlier_does_not_decide(absurd):
     assert number_weights(predictions, truth)[0] > 0.8
 
 
-def test_predictions_are_kept_in_their_folds_cells():
+def test_predictions_are_kept_in_their_folds_cells() -> None:
     rng = np.random.default_rng(5)
     X, Y = rng.normal(size=(10, 3)), (rng.random((10, 2)) < 0.5).astype(float)
     judge, found = contest(X, Y)
@@ -231,7 +240,7 @@ def test_predictions_are_kept_in_their_folds_cells():
     assert np.isnan(judge.stds["means alone"]).all()
 
 
-def test_errors_are_squares_in_units_of_spread_and_log_losses():
+def test_errors_are_squares_in_units_of_spread_and_log_losses() -> None:
     rng = np.random.default_rng(6)
     X, Y = 10 * rng.normal(size=(10, 3)), (rng.random((10, 2)) < 0.5).astype(float)
     judge, found = contest(X, Y)
@@ -258,7 +267,7 @@ def test_errors_are_squares_in_units_of_spread_and_log_losses():
     assert set(numbers) == {"cells", "rmse", "trivial_rmse"}
 
 
-def test_who_does_not_answer_cannot_be_the_best():
+def test_who_does_not_answer_cannot_be_the_best() -> None:
     X, Y = np.random.default_rng(7).normal(size=(8, 2)), np.tile([[0.0], [1.0]], (4, 1))
     judge, _ = contest(X, Y)
     means = np.zeros(12)
@@ -274,7 +283,7 @@ def test_who_does_not_answer_cannot_be_the_best():
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4))
-def test_the_deviation_of_a_mixture_is_that_of_draws_from_it(seed, members):
+def test_the_deviation_of_a_mixture_is_that_of_draws_from_it(seed: int, members: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.ones(members))
     means, stds = 2 * rng.normal(size=(members, 5)), rng.uniform(0.1, 3, (members, 5))
@@ -286,10 +295,10 @@ def test_the_deviation_of_a_mixture_is_that_of_draws_from_it(seed, members):
     np.testing.assert_allclose(mixture_std(list(7 * weights), list(means), list(stds)), found)
 
 
-def test_who_has_no_deviation_gets_that_of_the_others():
+def test_who_has_no_deviation_gets_that_of_the_others() -> None:
     rng = np.random.default_rng(8)
     means, stds = rng.normal(size=(3, 4, 2)), rng.uniform(0.5, 2, (3, 4, 2))
-    weights = np.array([0.5, 0.3, 0.2])
+    weights = [0.5, 0.3, 0.2]
     missing = stds.copy()
     missing[1] = nan
     # The others' mean variance, by their weights.
@@ -304,19 +313,19 @@ def test_who_has_no_deviation_gets_that_of_the_others():
     )
 
 
-def test_where_nobody_has_a_deviation_members_differences_are_left():
+def test_where_nobody_has_a_deviation_members_differences_are_left() -> None:
     means = [np.array([0.0, 1.0]), np.array([2.0, 1.0])]
     np.testing.assert_allclose(mixture_std([0.5, 0.5], means, [np.full(2, nan)] * 2), [1, 0])
 
 
-def test_an_ensemble_weighs_every_part_by_itself():
+def test_an_ensemble_weighs_every_part_by_itself() -> None:
     """Two members, and four parts: a row with a known label and one without."""
     yes_no = np.array([False, True])
     members = (
         Trivial(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.0])),
         Trivial(np.array([-1.0, 6.0, 13.0]), np.array([1.5, 0.0])),
     )
-    shares = {"numbers": 0.5, "yes-no": 0.75, "labels": 0.1, "unlabelled": 1.0}
+    shares: dict[Part, float] = {"numbers": 0.5, "yes-no": 0.75, "labels": 0.1, "unlabelled": 1.0}
     weights = {part: np.array([share, 1 - share]) for part, share in shares.items()}
     ensemble = Ensemble(members, weights, yes_no, std_factor=2.0)
     observed = Observations(np.full((2, 2), nan), np.array([[1.0], [nan]]))
@@ -333,7 +342,7 @@ def test_an_ensemble_weighs_every_part_by_itself():
 
 
 @pytest.mark.parametrize("wider", [0.5, 1.0, 3.0])
-def test_with_many_cells_the_factor_makes_nine_of_ten_lie_inside(wider):
+def test_with_many_cells_the_factor_makes_nine_of_ten_lie_inside(wider: float) -> None:
     rng = np.random.default_rng(9)
     # Heavier tails than normal ones: the quantile is what counts.
     ratios = wider * np.abs(rng.standard_t(4, size=50_000))
@@ -342,7 +351,7 @@ def test_with_many_cells_the_factor_makes_nine_of_ten_lie_inside(wider):
     assert factor == pytest.approx(np.quantile(ratios, 0.9) / ndtri(0.95), rel=0.01)
 
 
-def test_every_column_has_its_own_factor_where_it_has_cells_enough():
+def test_every_column_has_its_own_factor_where_it_has_cells_enough() -> None:
     rng = np.random.default_rng(10)
     column = np.repeat([0, 2, 3], [20_000, 20_000, 3])
     ratios = np.array([0.5, nan, 2.0, 9.0])[column] * np.abs(rng.normal(size=column.size))
@@ -357,8 +366,8 @@ def test_every_column_has_its_own_factor_where_it_has_cells_enough():
         assert np.mean(own < ndtri(0.95) * factors[j]) == pytest.approx(0.9, abs=0.005)
 
 
-def test_with_few_cells_the_factor_is_near_one_and_with_none_one():
-    def factor(ratio, count):
+def test_with_few_cells_the_factor_is_near_one_and_with_none_one() -> None:
+    def factor(ratio: float, count: int) -> float:
         return calibrated(np.full(count, ratio), np.zeros(count, int), 2)[1]
 
     np.testing.assert_array_equal(calibrated(np.empty(0), np.empty(0, int), 3), [1, 1, 1])
@@ -369,7 +378,7 @@ def test_with_few_cells_the_factor_is_near_one_and_with_none_one():
     assert np.all(np.diff([factor(10.0, count) for count in (1, 5, 50, 500)]) > 0)
 
 
-def test_deviations_are_not_made_nothing_where_nothing_was_wrong():
+def test_deviations_are_not_made_nothing_where_nothing_was_wrong() -> None:
     assert calibrated(np.zeros(100_000), np.zeros(100_000, int), 1) == pytest.approx(
         SMALLEST_FACTOR, rel=0.01
     )

@@ -1,11 +1,13 @@
 """Laws of the default estimator: what must not change its answer, and what its attributes speak of."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegressionCV
@@ -13,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cocomplete import CoCompleter, InputError
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.completion import Completion
 from cocomplete.solvers.choice import solve
 
 nan = np.nan
@@ -21,7 +25,7 @@ NEXT_TO_NOTHING = 1e-6
 """Of a column's spread, or of a probability."""
 
 
-def table(seed, rows=(10, 40)):
+def table(seed: int, rows: tuple[int, int] = (10, 40)) -> tuple[FloatArray, FloatArray]:
     """A few factors, numbers of several shapes, a yes/no feature, labels, and holes."""
     rng = np.random.default_rng(seed)
     n, d, n_labels = int(rng.integers(*rows)), int(rng.integers(2, 7)), int(rng.integers(1, 4))
@@ -41,27 +45,32 @@ def table(seed, rows=(10, 40)):
     return X[known], Y[known]
 
 
-def completed(X, Y, **params):
+def completed(X: FloatArray, Y: FloatArray, **params: Any) -> Completion:
     with warnings.catch_warnings():
         # Empty columns and rows, and noise, are announced; here they are what is asked about.
         warnings.simplefilter("ignore")
         return CoCompleter(**params).fit(X, Y).complete(X, Y)
 
 
-def spread(X):
+def spread(X: FloatArray) -> FloatArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = np.nanstd(X, axis=0)
     return np.where(found > 0, found, 1.0)
 
 
-def assert_same(one, other, units):
+def assert_same(one: Completion, other: Completion, units: FloatArray | float) -> None:
     assert np.abs((one.X - other.X) / units).max(initial=0) < NEXT_TO_NOTHING
     assert np.abs(one.Y_proba - other.Y_proba).max(initial=0) < NEXT_TO_NOTHING
     assert np.abs((one.X_std - other.X_std) / units).max(initial=0) < NEXT_TO_NOTHING
 
 
-def rearranged(done, rows, columns, labels):
+def rearranged(
+    done: Completion,
+    rows: NDArray[np.intp] | slice,
+    columns: NDArray[np.intp] | slice,
+    labels: NDArray[np.intp] | slice,
+) -> Completion:
     return done._replace(
         X=done.X[rows][:, columns], X_std=done.X_std[rows][:, columns], Y_proba=done.Y_proba[rows][:, labels]
     )
@@ -69,7 +78,7 @@ def rearranged(done, rows, columns, labels):
 
 @settings(max_examples=8)
 @given(st.integers(0, 100_000))
-def test_the_order_of_rows_columns_and_labels_means_nothing(seed):
+def test_the_order_of_rows_columns_and_labels_means_nothing(seed: int) -> None:
     X, Y = table(seed)
     rng = np.random.default_rng(seed)
     rows, columns, labels = (rng.permutation(size) for size in (*X.shape, Y.shape[1]))
@@ -79,7 +88,7 @@ def test_the_order_of_rows_columns_and_labels_means_nothing(seed):
 
 @settings(max_examples=5)
 @given(st.integers(0, 100_000), st.integers(1, 4))
-def test_rows_of_which_nothing_is_known_change_nothing(seed, count):
+def test_rows_of_which_nothing_is_known_change_nothing(seed: int, count: int) -> None:
     X, Y = table(seed)
     n = len(X)
     wider = completed(*(np.vstack((part, np.full((count, part.shape[1]), nan))) for part in (X, Y)))
@@ -88,7 +97,7 @@ def test_rows_of_which_nothing_is_known_change_nothing(seed, count):
 
 @settings(max_examples=5)
 @given(st.integers(0, 100_000), st.floats(-5, 5))
-def test_constant_columns_change_nothing_and_have_no_spread(seed, value):
+def test_constant_columns_change_nothing_and_have_no_spread(seed: int, value: float) -> None:
     X, Y = table(seed)
     constant = np.full((len(X), 2), value)
     constant[::2, 0], constant[:, 1] = nan, 0.0
@@ -102,13 +111,13 @@ def test_constant_columns_change_nothing_and_have_no_spread(seed, value):
 
 @settings(max_examples=5)
 @given(st.integers(0, 100_000))
-def test_a_change_of_units_changes_units_alone(seed):
+def test_a_change_of_units_changes_units_alone(seed: int) -> None:
     X, Y = table(seed)
     rng = np.random.default_rng(seed)
-    types = CoCompleter(rank_penalty=1.0, residual_penalty=0.0, feature_weight=0.5)
+    model = CoCompleter(rank_penalty=1.0, residual_penalty=0.0, feature_weight=0.5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        types = types.fit(X, Y).feature_types_
+        types = model.fit(X, Y).feature_types_
     number = types == "number"
     factor = np.where(number, rng.uniform(0.1, 9, len(number)), 1.0)
     offset = np.where(number, 5 * rng.normal(size=len(number)), 0.0)
@@ -117,7 +126,7 @@ def test_a_change_of_units_changes_units_alone(seed):
     assert_same(back, completed(X, Y), spread(X))
 
 
-def test_columns_that_never_vary_are_all_there_is():
+def test_columns_that_never_vary_are_all_there_is() -> None:
     X, Y = np.full((6, 2), 3.0), np.ones((6, 1))
     X[0, 0] = Y[2, 0] = nan
     with pytest.warns(UserWarning, match="have only ones observed"):
@@ -133,7 +142,7 @@ def test_columns_that_never_vary_are_all_there_is():
 # -- what the attributes speak of ----------------------------------------------------------------------
 
 
-def test_attributes_describe_the_member_that_answers():
+def test_attributes_describe_the_member_that_answers() -> None:
     X, Y = table(3, rows=(60, 61))
     model = CoCompleter().fit(X, Y)
     d, n_labels = X.shape[1], Y.shape[1]
@@ -148,11 +157,11 @@ def test_attributes_describe_the_member_that_answers():
         assert sum(one[part] for one in model.members_) == pytest.approx(1)
 
 
-def test_nothing_is_solved_that_nobody_asked_for(monkeypatch):
+def test_nothing_is_solved_that_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = table(3, rows=(40, 41))
     calls = []
 
-    def counted(*arguments, **settings):
+    def counted(*arguments: Any, **settings: Any) -> Any:
         calls.append(arguments)
         return solve(*arguments, **settings)
 
@@ -162,7 +171,7 @@ def test_nothing_is_solved_that_nobody_asked_for(monkeypatch):
     assert len(calls) == len(minimisers)
 
 
-def test_a_certificate_is_there_when_asked_for():
+def test_a_certificate_is_there_when_asked_for() -> None:
     X, Y = table(3, rows=(40, 41))
     plain, certified = CoCompleter().fit(X, Y), CoCompleter(certify=True).fit(X, Y)
     assert certified.certified_
@@ -182,7 +191,7 @@ def test_a_certificate_is_there_when_asked_for():
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
-def test_a_handful_of_rows_still_works(rows):
+def test_a_handful_of_rows_still_works(rows: int) -> None:
     rng = np.random.default_rng(rows)
     X, Y = rng.normal(size=(rows, 3)), (rng.random((rows, 2)) < 0.5).astype(float)
     if rows > 1:
@@ -192,7 +201,7 @@ def test_a_handful_of_rows_still_works(rows):
     assert np.isfinite(done.Y_proba).all()
 
 
-def one_label(seed):
+def one_label(seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """One label, 30 to 80 rows, related features, and what hides."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(30, 81)), int(rng.integers(3, 9))
@@ -202,10 +211,10 @@ def one_label(seed):
     return np.where(rng.random(X.shape) < 0.2, nan, X), y, seen
 
 
-def test_one_label_of_few_rows_is_predicted_as_well_as_by_logistic_regression():
-    def log_loss(y, p):
+def test_one_label_of_few_rows_is_predicted_as_well_as_by_logistic_regression() -> None:
+    def log_loss(y: FloatArray, p: FloatArray) -> float:
         p = np.clip(p, 1e-3, 1 - 1e-3)
-        return -np.mean(np.where(y == 1, np.log(p), np.log(1 - p)))
+        return float(-np.mean(np.where(y == 1, np.log(p), np.log(1 - p))))
 
     ours, theirs = [], []
     for seed in range(10):
@@ -228,7 +237,9 @@ def test_one_label_of_few_rows_is_predicted_as_well_as_by_logistic_regression():
 # -- only ones recorded --------------------------------------------------------------------------------
 
 
-def recorded_ones(share, seed=0, slope=3.0):
+def recorded_ones(
+    share: float, seed: int = 0, slope: float = 3.0
+) -> tuple[FloatArray, BoolArray, FloatArray]:
     rng = np.random.default_rng(seed)
     F = rng.normal(size=(500, 2))
     X = F @ rng.normal(size=(2, 10)) + 0.5 * rng.normal(size=(500, 10))
@@ -239,7 +250,7 @@ def recorded_ones(share, seed=0, slope=3.0):
 
 
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.8])
-def test_the_recorded_share_is_found(share):
+def test_the_recorded_share_is_found(share: float) -> None:
     X, Y, seen = recorded_ones(share)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -257,7 +268,7 @@ def test_the_recorded_share_is_found(share):
     assert model.predict_proba(X).mean() == pytest.approx(Y.mean(), rel=0.25)
 
 
-def test_a_share_that_cannot_be_told_is_asked_for():
+def test_a_share_that_cannot_be_told_is_asked_for() -> None:
     X, _, seen = recorded_ones(0.5, slope=0.0)
     with pytest.warns(UserWarning, match=r"hardly tell which share .* recorded_share= if you know it"):
         CoCompleter(label_policy="positive-unlabelled").fit(X, seen)

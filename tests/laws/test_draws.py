@@ -1,23 +1,25 @@
 """Completed tables as draws from one joint model: dependence, margins, and what is pooled of them."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from cocomplete import CoCompleter, pool
+from cocomplete.arrays import FloatArray
 
 nan = np.nan
 SHAPES = ("normal", "lognormal", "count", "bounded", "yes-no")
 
 
-def one_factor(seed, n=400, missing=0.4):
+def one_factor(seed: int, n: int = 400, missing: float = 0.4) -> tuple[FloatArray, ...]:
     """One factor behind columns of several shapes and two labels."""
     rng = np.random.default_rng(seed)
     f = rng.normal(size=n)
 
-    def loaded(share):
+    def loaded(share: float) -> FloatArray:
         return share * f + np.sqrt(1 - share**2) * rng.normal(size=n)
 
     X = np.column_stack(
@@ -36,7 +38,7 @@ def one_factor(seed, n=400, missing=0.4):
 
 
 @pytest.fixture(scope="module")
-def drawn():
+def drawn() -> list[Any]:
     """Three tables with forty draws of each."""
     found = []
     for seed in range(3):
@@ -46,7 +48,7 @@ def drawn():
     return found
 
 
-def test_features_and_labels_of_a_row_are_drawn_together(drawn):
+def test_features_and_labels_of_a_row_are_drawn_together(drawn: list[Any]) -> None:
     together, apart, truth = [], [], []
     for X, Y, X_seen, Y_seen, draws in drawn:
         both = np.isnan(X_seen[:, 0]) & np.isnan(Y_seen[:, 0])
@@ -59,7 +61,7 @@ def test_features_and_labels_of_a_row_are_drawn_together(drawn):
 
 
 @pytest.mark.parametrize("column", range(len(SHAPES)), ids=SHAPES)
-def test_bands_of_drawn_tables_hold_their_share(drawn, column):
+def test_bands_of_drawn_tables_hold_their_share(drawn: list[Any], column: int) -> None:
     inside = []
     for X, _, X_seen, _, draws in drawn:
         holes = np.isnan(X_seen[:, column])
@@ -71,7 +73,7 @@ def test_bands_of_drawn_tables_hold_their_share(drawn, column):
         assert np.mean(inside) < 0.94
 
 
-def test_drawn_values_could_have_been_observed(drawn):
+def test_drawn_values_could_have_been_observed(drawn: list[Any]) -> None:
     for _, _, X_seen, _, draws in drawn:
         for one in draws[:3]:
             assert (one.X[:, 1] > 0).all()
@@ -80,7 +82,7 @@ def test_drawn_values_could_have_been_observed(drawn):
             assert (np.nanmin(X_seen, axis=0) <= one.X.min(axis=0)).all()
 
 
-def test_pooled_intervals_of_a_mean_cover_it():
+def test_pooled_intervals_of_a_mean_cover_it() -> None:
     """Fewer repetitions than the benchmark has; a failure of draws to vary shows all the same."""
     covered = []
     for seed in range(25):

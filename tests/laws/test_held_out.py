@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing import held_out
 from cocomplete.choosing.held_out import (
     ENOUGH,
     HELD_SHARE,
     MOST_CELLS,
     MOST_FOLDS,
+    Fold,
     Units,
     _companions,
     folds,
@@ -25,7 +28,15 @@ from cocomplete.problem.standardize import FAR
 nan = np.nan
 
 
-def table(rng, n, numbers, yes_no, labels, share=0.7, rate=0.4):
+def table(
+    rng: np.random.Generator,
+    n: int,
+    numbers: int,
+    yes_no: int,
+    labels: int,
+    share: float = 0.7,
+    rate: float = 0.4,
+) -> tuple[Observations, BoolArray]:
     """Numbers, then yes/no features, then labels; and which features are yes/no."""
     X = rng.normal(size=(n, numbers + yes_no))
     X[:, numbers:] = rng.random((n, yes_no)) < rate
@@ -34,7 +45,7 @@ def table(rng, n, numbers, yes_no, labels, share=0.7, rate=0.4):
     return Observations(X, Y), np.arange(numbers + yes_no) >= numbers
 
 
-def small_table(seed):
+def small_table(seed: int) -> tuple[Observations, BoolArray]:
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(low, high)) for low, high in ((1, 40), (0, 5), (0, 4), (0, 5)))
     n, numbers, yes_no, labels = shape
@@ -43,18 +54,25 @@ def small_table(seed):
     return table(rng, n, numbers, yes_no, labels, share=rng.uniform(0.2, 1))
 
 
-def whole(observed):
+def whole(observed: Observations) -> FloatArray:
     return np.hstack((observed.X, observed.Y))
 
 
-def mask(fold, shape):
+def mask(fold: Fold, shape: tuple[int, int]) -> BoolArray:
     """Which cells a fold holds out."""
     found = np.zeros(shape, bool)
     found[fold.row, fold.column] = True
     return found
 
 
-def same_folds(observed, yes_no, other, other_yes_no, row, column):
+def same_folds(
+    observed: Observations,
+    yes_no: BoolArray,
+    other: Observations,
+    other_yes_no: BoolArray,
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+) -> bool:
     """Whether ``other``, whose rows and columns are some of ``observed``, has the same cells held out."""
     one, two = folds(observed, yes_no), folds(other, other_yes_no)
     shape = whole(observed).shape
@@ -69,7 +87,7 @@ def same_folds(observed, yes_no, other, other_yes_no, row, column):
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3))
-def test_held_out_and_visible_cells_part_the_observed_ones(seed, draw):
+def test_held_out_and_visible_cells_part_the_observed_ones(seed: int, draw: int) -> None:
     observed, yes_no = small_table(seed)
     observed = replace(observed, feature_names=tuple(f"f{j}" for j in range(observed.n_features)))
     for fold in folds(observed, yes_no, draw):
@@ -85,7 +103,7 @@ def test_held_out_and_visible_cells_part_the_observed_ones(seed, draw):
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3))
-def test_0_1_columns_keep_both_values_and_numbers_two(seed, draw):
+def test_0_1_columns_keep_both_values_and_numbers_two(seed: int, draw: int) -> None:
     observed, yes_no = small_table(seed)
     binary = np.concatenate((yes_no, np.ones(observed.n_labels, bool)))
     for fold in folds(observed, yes_no, draw):
@@ -99,11 +117,11 @@ def test_0_1_columns_keep_both_values_and_numbers_two(seed, draw):
 
 
 @given(st.integers(0, 10_000))
-def test_every_cell_is_in_the_part_that_will_answer_for_it(seed):
+def test_every_cell_is_in_the_part_that_will_answer_for_it(seed: int) -> None:
     observed, yes_no = small_table(seed)
     d = observed.n_features
     for fold in folds(observed, yes_no):
-        seen = fold.visible.Y_known.any(axis=1)
+        seen: BoolArray = np.any(fold.visible.Y_known, axis=1)
         expected = [
             ("yes-no" if yes_no[j] else "numbers") if j < d else ("labels" if seen[i] else "unlabelled")
             for i, j in zip(fold.row, fold.column, strict=True)
@@ -112,12 +130,12 @@ def test_every_cell_is_in_the_part_that_will_answer_for_it(seed):
 
 
 @pytest.fixture(scope="module")
-def large():
+def large() -> tuple[Observations, BoolArray]:
     rng = np.random.default_rng(0)
     return table(rng, 800, 12, 8, 10, share=0.9)
 
 
-def test_shares_are_what_they_say(large):
+def test_shares_are_what_they_say(large: tuple[Observations, BoolArray]) -> None:
     observed, yes_no = large
     (fold,) = folds(observed, yes_no)
     held = mask(fold, whole(observed).shape)
@@ -135,7 +153,7 @@ def test_shares_are_what_they_say(large):
     assert held[blind, :20].sum() / known[blind, :20].sum() == pytest.approx(HELD_SHARE, abs=0.05)
 
 
-def test_a_single_label_is_held_out_as_whole_rows():
+def test_a_single_label_is_held_out_as_whole_rows() -> None:
     observed, yes_no = table(np.random.default_rng(1), 2000, 3, 0, 1, share=1.0)
     fold = folds(observed, yes_no)[0]
     labels = fold.column >= 3
@@ -143,7 +161,9 @@ def test_a_single_label_is_held_out_as_whole_rows():
     assert {PARTS[k] for k in fold.part[labels]} == {"unlabelled"}
 
 
-def test_which_cells_are_held_out_has_nothing_to_do_with_their_values(large):
+def test_which_cells_are_held_out_has_nothing_to_do_with_their_values(
+    large: tuple[Observations, BoolArray],
+) -> None:
     observed, yes_no = large
     (fold,) = folds(observed, yes_no)
     numbers = fold.part == PARTS.index("numbers")
@@ -156,7 +176,9 @@ def test_which_cells_are_held_out_has_nothing_to_do_with_their_values(large):
 # -- blocks ----------------------------------------------------------------------------------------------
 
 
-def blocks(seed, n=600, sizes=(3, 4, 2), share=0.3):
+def blocks(
+    seed: int, n: int = 600, sizes: tuple[int, ...] = (3, 4, 2), share: float = 0.3
+) -> tuple[Observations, BoolArray, NDArray[np.intp]]:
     """A table whose columns are missing in blocks: a row lacks all columns of one or has all of them."""
     rng = np.random.default_rng(seed)
     block = np.repeat(np.arange(len(sizes)), sizes)
@@ -165,7 +187,7 @@ def blocks(seed, n=600, sizes=(3, 4, 2), share=0.3):
     return Observations(X, np.empty((n, 0))), np.zeros(len(block), bool), block
 
 
-def test_columns_that_are_missing_together_are_found():
+def test_columns_that_are_missing_together_are_found() -> None:
     observed, _, block = blocks(0)
     company = _companions(observed.X_known)
     same = (block[:, None] == block) & ~np.eye(len(block), dtype=bool)
@@ -173,7 +195,7 @@ def test_columns_that_are_missing_together_are_found():
     assert not company[~same].any()
 
 
-def test_columns_that_are_missing_independently_have_no_company():
+def test_columns_that_are_missing_independently_have_no_company() -> None:
     observed, _ = table(np.random.default_rng(1), 600, 9, 0, 0)
     assert not _companions(observed.X_known).any()
     # Nor have columns that are never missing, or of which one is missing where the other is not.
@@ -182,7 +204,7 @@ def test_columns_that_are_missing_independently_have_no_company():
     assert not _companions(known).any()
 
 
-def test_where_blocks_are_missing_blocks_are_held_out():
+def test_where_blocks_are_missing_blocks_are_held_out() -> None:
     observed, yes_no, block = blocks(2)
     found = folds(observed, yes_no)
     held = mask(found[0], observed.X.shape)
@@ -196,7 +218,7 @@ def test_where_blocks_are_missing_blocks_are_held_out():
     assert share == pytest.approx(HELD_SHARE, abs=0.06)
 
 
-def test_blocks_follow_content_too():
+def test_blocks_follow_content_too() -> None:
     observed, yes_no, _ = blocks(3, n=80)
     rng = np.random.default_rng(0)
     row, column = rng.permutation(80), rng.permutation(9)
@@ -209,11 +231,11 @@ def test_blocks_follow_content_too():
 # -- how many folds ------------------------------------------------------------------------------------
 
 
-def test_a_small_table_has_several_folds_that_share_no_cell():
+def test_a_small_table_has_several_folds_that_share_no_cell() -> None:
     observed, yes_no = table(np.random.default_rng(2), 60, 8, 2, 4)
     found = folds(observed, yes_no)
     assert len(found) == MOST_FOLDS
-    times = sum(mask(fold, whole(observed).shape).astype(int) for fold in found)
+    times = np.sum([mask(fold, whole(observed).shape) for fold in found], axis=0)
     # Numbers are held out at most once; labels once with their row and once by themselves.
     assert times[:, :10].max() == 1
     assert times[:, 10:].max() <= 2
@@ -221,14 +243,16 @@ def test_a_small_table_has_several_folds_that_share_no_cell():
     assert held == pytest.approx(MOST_FOLDS * HELD_SHARE, abs=0.06)
 
 
-def test_a_large_table_has_one_fold(large):
+def test_a_large_table_has_one_fold(large: tuple[Observations, BoolArray]) -> None:
     observed, yes_no = large
     (fold,) = folds(observed, yes_no)
     sizes = np.bincount(fold.part, minlength=len(PARTS))
     assert (sizes > ENOUGH).all()
 
 
-def test_there_are_as_many_folds_as_it_takes_for_enough_cells_of_every_part(monkeypatch):
+def test_there_are_as_many_folds_as_it_takes_for_enough_cells_of_every_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     observed, yes_no = table(np.random.default_rng(3), 200, 6, 0, 0, share=1.0)
     fold = folds(observed, yes_no)[0]
     assert (fold.part == PARTS.index("numbers")).all()
@@ -237,7 +261,7 @@ def test_there_are_as_many_folds_as_it_takes_for_enough_cells_of_every_part(monk
         assert len(folds(observed, yes_no)) == count
 
 
-def test_folds_are_no_more_than_can_be_afforded(monkeypatch):
+def test_folds_are_no_more_than_can_be_afforded(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, yes_no = table(np.random.default_rng(4), 60, 8, 2, 4)
     cells = int(observed.X_known.sum() + observed.Y_known.sum())
     assert cells * MOST_FOLDS < MOST_CELLS
@@ -248,7 +272,7 @@ def test_folds_are_no_more_than_can_be_afforded(monkeypatch):
     assert len(folds(observed, yes_no)) == 1
 
 
-def test_rare_ones_ask_for_more_folds():
+def test_rare_ones_ask_for_more_folds() -> None:
     """A thousand held-out zeros and a few ones do not tell how well ones are predicted."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1000, 3))
@@ -258,7 +282,7 @@ def test_rare_ones_ask_for_more_folds():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1)])
-def test_a_table_with_too_little_has_no_folds(shape):
+def test_a_table_with_too_little_has_no_folds(shape: tuple[int, int]) -> None:
     X = np.random.default_rng(0).normal(size=shape)
     assert folds(Observations(X, np.empty((shape[0], 0))), np.zeros(shape[1], bool)) == []
 
@@ -267,7 +291,7 @@ def test_a_table_with_too_little_has_no_folds(shape):
 
 
 @given(st.integers(0, 10_000))
-def test_the_order_of_rows_and_columns_does_not_matter(seed):
+def test_the_order_of_rows_and_columns_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     observed, yes_no = table(rng, 30, 4, 2, 3)
     row, feature, label = (rng.permutation(size) for size in (30, 6, 3))
@@ -278,12 +302,14 @@ def test_the_order_of_rows_and_columns_does_not_matter(seed):
 
 
 @pytest.fixture
-def _cells_alone(monkeypatch):
+def _cells_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cell is held out because others are."""
     monkeypatch.setattr(held_out, "LEAST_COMPANY", 2.0)
 
 
-def with_empty_rows(rng, observed, count):
+def with_empty_rows(
+    rng: np.random.Generator, observed: Observations, count: int
+) -> tuple[Observations, NDArray[np.intp]]:
     """The same rows among others of which nothing is known, and where they are."""
     n = observed.n_samples
     place = np.sort(rng.permutation(n + count)[:n])
@@ -295,7 +321,7 @@ def with_empty_rows(rng, observed, count):
 @pytest.mark.usefixtures("_cells_alone")
 @pytest.mark.parametrize("count", [1, 9])
 @pytest.mark.parametrize("seed", range(8))
-def test_rows_of_which_nothing_is_known_change_nothing(seed, count):
+def test_rows_of_which_nothing_is_known_change_nothing(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     observed, yes_no = table(rng, 30, 4, 2, 3)
     larger, place = with_empty_rows(rng, observed, count)
@@ -306,7 +332,7 @@ def test_rows_of_which_nothing_is_known_change_nothing(seed, count):
 @pytest.mark.usefixtures("_cells_alone")
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("seed", range(8))
-def test_columns_of_which_nothing_is_known_change_nothing(seed, count):
+def test_columns_of_which_nothing_is_known_change_nothing(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     observed, yes_no = table(rng, 30, 4, 2, 3)
     wider = replace(observed, X=np.hstack((observed.X, np.full((30, count), nan))))
@@ -316,7 +342,7 @@ def test_columns_of_which_nothing_is_known_change_nothing(seed, count):
     assert same_folds(wider, types, observed, yes_no, np.arange(30), kept)
 
 
-def test_rows_of_which_nothing_is_known_are_no_block():
+def test_rows_of_which_nothing_is_known_are_no_block() -> None:
     rng = np.random.default_rng(0)
     observed, yes_no = table(rng, 60, 4, 2, 3)
     larger, place = with_empty_rows(rng, observed, 60)
@@ -324,7 +350,7 @@ def test_rows_of_which_nothing_is_known_are_no_block():
 
 
 @given(st.integers(0, 10_000))
-def test_a_change_of_units_changes_nothing(seed):
+def test_a_change_of_units_changes_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     observed, yes_no = table(rng, 30, 4, 2, 3)
     X = observed.X.copy()
@@ -335,7 +361,7 @@ def test_a_change_of_units_changes_nothing(seed):
     assert same_folds(observed, yes_no, replace(observed, X=X), yes_no, np.arange(30), np.arange(9))
 
 
-def test_names_change_nothing_and_neither_does_precision():
+def test_names_change_nothing_and_neither_does_precision() -> None:
     observed, yes_no = table(np.random.default_rng(6), 30, 4, 2, 3)
     X, Y = (part.astype(np.float32) for part in (observed.X, observed.Y))
     named = Observations(X, Y, tuple("abcdef"), tuple("xyz"))
@@ -343,7 +369,7 @@ def test_names_change_nothing_and_neither_does_precision():
 
 
 @pytest.mark.parametrize("part", ["a number", "a label", "a hole"])
-def test_another_table_has_other_cells_held_out(part):
+def test_another_table_has_other_cells_held_out(part: str) -> None:
     observed, yes_no = table(np.random.default_rng(7), 30, 4, 2, 3, share=1.0)
     X, Y = observed.X.copy(), observed.Y.copy()
     if part == "a number":
@@ -356,7 +382,7 @@ def test_another_table_has_other_cells_held_out(part):
     assert not same_folds(observed, yes_no, other, yes_no, np.arange(30), np.arange(9))
 
 
-def test_the_same_seed_holds_out_the_same_and_another_others(large):
+def test_the_same_seed_holds_out_the_same_and_another_others(large: tuple[Observations, BoolArray]) -> None:
     observed, yes_no = large
     one, again, other = (mask(folds(observed, yes_no, seed)[0], (800, 30)) for seed in (3, 3, 4))
     np.testing.assert_array_equal(one, again)
@@ -367,7 +393,7 @@ def test_the_same_seed_holds_out_the_same_and_another_others(large):
     assert (content_keys(observed, 3).rows != content_keys(observed, 4).rows).all()
 
 
-def test_rows_have_different_keys_even_where_they_are_equal(large):
+def test_rows_have_different_keys_even_where_they_are_equal(large: tuple[Observations, BoolArray]) -> None:
     observed, _ = large
     keys = content_keys(observed).rows
     assert keys.shape == (800,)
@@ -379,7 +405,7 @@ def test_rows_have_different_keys_even_where_they_are_equal(large):
     assert np.unique(again).size == 805
 
 
-def test_keys_are_as_good_as_uniform():
+def test_keys_are_as_good_as_uniform() -> None:
     chance = np.sort(uniform(mix(np.arange(20_000, dtype=np.uint64))))
     assert chance[0] >= 0
     assert chance[-1] < 1
@@ -390,7 +416,7 @@ def test_keys_are_as_good_as_uniform():
 # -- units ---------------------------------------------------------------------------------------------
 
 
-def test_errors_are_measured_in_the_columns_spread():
+def test_errors_are_measured_in_the_columns_spread() -> None:
     rng = np.random.default_rng(8)
     X = rng.normal(size=(200, 3)) * [1, 10, 0.01] + [0, 5, -100]
     X[rng.random(X.shape) < 0.2] = nan
@@ -402,7 +428,7 @@ def test_errors_are_measured_in_the_columns_spread():
     np.testing.assert_allclose((other - one)[known], 1)
 
 
-def test_an_outlier_counts_as_no_farther_than_the_limit():
+def test_an_outlier_counts_as_no_farther_than_the_limit() -> None:
     rng = np.random.default_rng(9)
     X = rng.normal(size=(100, 2))
     X[0, 0] = 1e12
@@ -414,7 +440,7 @@ def test_an_outlier_counts_as_no_farther_than_the_limit():
     np.testing.assert_allclose(units.standardized(np.zeros(99, int), X[1:, 0]), X[1:, 0] / units.scale[0])
 
 
-def test_where_more_than_half_is_equal_the_spread_sets_the_limit():
+def test_where_more_than_half_is_equal_the_spread_sets_the_limit() -> None:
     X = np.concatenate((np.zeros(60), np.random.default_rng(10).normal(size=40)))[:, None]
     units = Units.of(Observations(X, np.empty((100, 0))))
     reach = FAR * X.std(ddof=1)

@@ -11,7 +11,7 @@ from cocomplete.problem.observations import Observations
 nan = np.nan
 
 
-def table(seed):
+def table(seed: int) -> Observations:
     """Columns of every kind: varied, constant, with one observed cell, empty; in any order."""
     rng = np.random.default_rng(seed)
     n, d, labels = (int(rng.integers(low, high)) for low, high in ((1, 8), (1, 8), (0, 6)))
@@ -31,7 +31,7 @@ def table(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_columns_that_vary_are_those_with_two_values(seed):
+def test_columns_that_vary_are_those_with_two_values(seed: int) -> None:
     observed = table(seed)
     found = Informative.of(observed)
     for part, varied in ((observed.X, found.features), (observed.Y, found.labels)):
@@ -42,14 +42,14 @@ def test_columns_that_vary_are_those_with_two_values(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_the_others_hold_their_only_value_or_nothing_and_labels_their_log_odds(seed):
+def test_the_others_hold_their_only_value_or_nothing_and_labels_their_log_odds(seed: int) -> None:
     observed = table(seed)
     found, d = Informative.of(observed), observed.n_features
     assert np.isfinite(found.constant).all()
     for j in np.flatnonzero(~found.features):
         values = observed.X[observed.X_known[:, j], j]
         assert found.constant[j] == (values[0] if values.size else 0)
-    for j in range(observed.n_labels):
+    for j in np.arange(observed.n_labels):
         known = observed.Y[observed.Y_known[:, j], j]
         # Half a one and half a zero more.
         ones, zeros = (known == 1).sum() + 0.5, (known == 0).sum() + 0.5
@@ -57,7 +57,7 @@ def test_the_others_hold_their_only_value_or_nothing_and_labels_their_log_odds(s
 
 
 @given(st.integers(0, 10_000))
-def test_what_is_narrowed_comes_back_in_its_place(seed):
+def test_what_is_narrowed_comes_back_in_its_place(seed: int) -> None:
     observed = table(seed)
     found = Informative.of(observed)
     narrow = found.narrow(observed)
@@ -79,7 +79,7 @@ def test_what_is_narrowed_comes_back_in_its_place(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_columns_without_variation_change_nothing(seed):
+def test_columns_without_variation_change_nothing(seed: int) -> None:
     observed, rng = table(seed), np.random.default_rng(seed)
     n, d, labels = observed.n_samples, observed.n_features, observed.n_labels
     X = np.hstack((observed.X, np.full((n, 1), 4.0), np.full((n, 1), nan)))
@@ -96,7 +96,7 @@ def test_columns_without_variation_change_nothing(seed):
     assert one.Y.shape == other.Y.shape
 
 
-def test_a_narrow_table_has_no_names():
+def test_a_narrow_table_has_no_names() -> None:
     observed = Observations(np.array([[1.0, 2.0], [2.0, 2.0]]), np.array([[0.0], [1.0]]), ("a", "b"), ("y",))
     narrow = Informative.of(observed).narrow(observed)
     assert narrow.X.shape == (2, 1)
@@ -104,7 +104,7 @@ def test_a_narrow_table_has_no_names():
     assert narrow.label_names is None
 
 
-def test_new_rows_are_narrowed_by_the_columns_of_the_fit():
+def test_new_rows_are_narrowed_by_the_columns_of_the_fit() -> None:
     fit = Observations(np.array([[1.0, 5.0], [2.0, 5.0]]), np.array([[0.0, 1.0], [1.0, 1.0]]))
     found = Informative.of(fit)
     new = found.narrow(Observations(np.array([[nan, 8.0]]), np.array([[nan, 0.0]])))
@@ -116,7 +116,7 @@ def test_new_rows_are_narrowed_by_the_columns_of_the_fit():
     np.testing.assert_allclose(std, [[0.2, 0]])
 
 
-def test_where_every_column_varies_nothing_is_copied():
+def test_where_every_column_varies_nothing_is_copied() -> None:
     observed = Observations(np.array([[1.0], [2.0]]), np.array([[0.0], [1.0]]))
     mean, std = np.zeros((2, 2)), np.ones((2, 1))
     for found in (Informative.of(observed), Informative.whole(observed)):
@@ -126,7 +126,7 @@ def test_where_every_column_varies_nothing_is_copied():
 
 
 @given(st.integers(0, 10_000))
-def test_the_whole_table_takes_part_if_it_is_asked_to(seed):
+def test_the_whole_table_takes_part_if_it_is_asked_to(seed: int) -> None:
     observed = table(seed)
     found = Informative.whole(observed)
     assert found.columns.all()
@@ -137,12 +137,12 @@ def test_the_whole_table_takes_part_if_it_is_asked_to(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_rows_with_something_are_those_with_an_observed_cell(seed):
+def test_rows_with_something_are_those_with_an_observed_cell(seed: int) -> None:
     observed = table(seed)
     expected = [bool((~np.isnan(row)).any()) for row in np.hstack((observed.X, observed.Y))]
     np.testing.assert_array_equal(rows_with_something(observed), expected)
 
 
-def test_a_label_alone_is_something():
+def test_a_label_alone_is_something() -> None:
     X, Y = np.array([[nan], [nan], [0.0]]), np.array([[0.0], [nan], [nan]])
     np.testing.assert_array_equal(rows_with_something(Observations(X, Y)), [True, False, True])

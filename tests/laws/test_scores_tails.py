@@ -6,19 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
+from cocomplete.arrays import FloatArray
 from cocomplete.problem.scores import TAIL, NormalScores
 from cocomplete.problem.standardize import ABSURD, limits
 
 nan = np.nan
 
 
-def reach(values):
+def reach(values: FloatArray) -> tuple[float, float]:
     """Limits past which a value of a column counts as an error of recording."""
     low, high = limits(values[:, None], np.ones((len(values), 1), bool), ABSURD)
     return float(low[0]), float(high[0])
 
 
-def distinct(seed, least=2, most=60):
+def distinct(seed: int, least: int = 2, most: int = 60) -> FloatArray:
     """A column without ties: normal, skewed, heavy-tailed or even, of some size, and nothing of it absurd."""
     rng = np.random.default_rng(seed)
     while True:
@@ -30,7 +31,7 @@ def distinct(seed, least=2, most=60):
             return values
 
 
-def far_off(values, share):
+def far_off(values: FloatArray, share: float) -> FloatArray:
     """Values past either end, by a share of the observed range, and not absurd."""
     return np.clip(
         (values.min() - share * np.ptp(values), values.max() + share * np.ptp(values)), *reach(values)
@@ -38,7 +39,7 @@ def far_off(values, share):
 
 
 @given(st.integers(0, 10_000))
-def test_observed_values_come_back(seed):
+def test_observed_values_come_back(seed: int) -> None:
     values = distinct(seed)
     scores = NormalScores.of(values[:, None])
     t = scores.apply(values[:, None])[:, 0]
@@ -49,16 +50,16 @@ def test_observed_values_come_back(seed):
 
 
 @given(st.integers(0, 10_000), st.floats(0.01, 3))
-def test_values_between_and_past_the_observed_ones_come_back_too(seed, share):
+def test_values_between_and_past_the_observed_ones_come_back_too(seed: int, share: float) -> None:
     values = distinct(seed)
     asked = np.concatenate((far_off(values, share), np.linspace(values.min(), values.max(), 23)))
     scores = NormalScores.of(values[:, None])
     t = scores.apply(asked[:, None])[:, 0]
-    np.testing.assert_allclose(scores.value(0, t), asked, rtol=1e-6, atol=1e-6 * np.ptp(values))
+    np.testing.assert_allclose(scores.value(0, t), asked, rtol=1e-6, atol=1e-6 * float(np.ptp(values)))
 
 
 @given(st.integers(0, 10_000))
-def test_scores_come_back_from_values(seed):
+def test_scores_come_back_from_values(seed: int) -> None:
     values = distinct(seed, least=4)
     scores = NormalScores.of(values[:, None])
     z = np.linspace(-4, 4, 41)
@@ -68,7 +69,7 @@ def test_scores_come_back_from_values(seed):
 
 
 @given(st.integers(0, 10_000), st.booleans())
-def test_the_map_rises_without_end(seed, ties):
+def test_the_map_rises_without_end(seed: int, ties: bool) -> None:
     values = distinct(seed)
     if ties:
         values = np.concatenate((values, np.repeat([values.min(), values.max()], 5)))
@@ -88,7 +89,7 @@ def test_the_map_rises_without_end(seed, ties):
 
 
 @given(st.integers(0, 10_000))
-def test_past_the_range_the_map_is_the_line_through_the_outer_tenth(seed):
+def test_past_the_range_the_map_is_the_line_through_the_outer_tenth(seed: int) -> None:
     values = distinct(seed, least=20)
     scores, n = NormalScores.of(values[:, None]), len(values)
     ordered, z = np.sort(values), ndtri((np.arange(n) + 0.5) / n)
@@ -99,7 +100,7 @@ def test_past_the_range_the_map_is_the_line_through_the_outer_tenth(seed):
         assert scores.value(0, np.array([z[end] + outer]))[0] == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-def test_of_a_normal_column_the_line_goes_on():
+def test_of_a_normal_column_the_line_goes_on() -> None:
     values = 10 + 3 * ndtri((np.arange(200) + 0.5) / 200)
     scores = NormalScores.of(values[:, None])
     z = np.linspace(-5, 5, 41)
@@ -108,7 +109,7 @@ def test_of_a_normal_column_the_line_goes_on():
     np.testing.assert_allclose(scores.apply((10 + 3 * z)[:, None])[:, 0], z, atol=0.05)
 
 
-def test_a_skewed_column_goes_on_farther_where_its_tail_is_longer():
+def test_a_skewed_column_goes_on_farther_where_its_tail_is_longer() -> None:
     values = np.exp(ndtri((np.arange(200) + 0.5) / 200))
     scores = NormalScores.of(values[:, None])
     end = ndtri(1 - 0.5 / 200)
@@ -118,14 +119,14 @@ def test_a_skewed_column_goes_on_farther_where_its_tail_is_longer():
 
 
 @given(st.integers(0, 10_000), st.sampled_from((1e-3, 0.7, 40.0)), st.sampled_from((-100.0, 0.0, 3.0)))
-def test_scores_follow_a_change_of_units(seed, factor, shift):
+def test_scores_follow_a_change_of_units(seed: int, factor: float, shift: float) -> None:
     values = distinct(seed, least=4)
     asked = np.concatenate((values, far_off(values, 0.4)))[:, None]
     z = np.linspace(-5, 5, 41)
     one = NormalScores.of(values[:, None])
     other = NormalScores.of(factor * values[:, None] + shift)
     np.testing.assert_allclose(other.apply(factor * asked + shift), one.apply(asked), atol=1e-5)
-    scale = factor * np.ptp(values)
+    scale = factor * float(np.ptp(values))
     np.testing.assert_allclose(other.value(0, z), factor * one.value(0, z) + shift, atol=1e-6 * scale)
     variance = np.full_like(z, 0.5)
     (mean, std), (there, spread) = one.undo(0, z, variance), other.undo(0, z, variance)
@@ -138,7 +139,7 @@ def test_scores_follow_a_change_of_units(seed, factor, shift):
 
 
 @pytest.mark.parametrize("kind", ["normal", "skewed", "even"])
-def test_mean_and_deviation_are_those_of_draws_in_the_tails_too(kind):
+def test_mean_and_deviation_are_those_of_draws_in_the_tails_too(kind: str) -> None:
     rng = np.random.default_rng(0)
     normal = rng.normal(size=300)
     values = {"normal": normal, "skewed": np.exp(0.7 * normal), "even": rng.random(300)}[kind]
@@ -154,7 +155,7 @@ def test_mean_and_deviation_are_those_of_draws_in_the_tails_too(kind):
     assert mean[0] < values.min()
 
 
-def test_without_variance_the_mean_is_the_value():
+def test_without_variance_the_mean_is_the_value() -> None:
     values = distinct(5, least=20)
     scores = NormalScores.of(values[:, None])
     t = np.linspace(-4, 4, 17)
@@ -163,7 +164,7 @@ def test_without_variance_the_mean_is_the_value():
     np.testing.assert_allclose(std, 0, atol=1e-6)
 
 
-def test_an_error_of_recording_has_the_score_of_the_limit():
+def test_an_error_of_recording_has_the_score_of_the_limit() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=50)
     scores = NormalScores.of(values[:, None])
@@ -178,7 +179,7 @@ def test_an_error_of_recording_has_the_score_of_the_limit():
     assert NormalScores.of(wild[:, None]).value(0, np.array([5.0]))[0] < 1e4
 
 
-def test_columns_that_do_not_vary_stay_where_they_are():
+def test_columns_that_do_not_vary_stay_where_they_are() -> None:
     X = np.array([[3.0, nan, 7.0], [3.0, nan, nan], [3.0, nan, nan]])
     scores = NormalScores.of(X)
     z = np.array([-6.0, 0.0, 6.0])
@@ -188,7 +189,7 @@ def test_columns_that_do_not_vary_stay_where_they_are():
     np.testing.assert_array_equal(scores.apply(np.array([[-50.0, 1.0, 9.0]])), [[0, 0, 0]])
 
 
-def test_columns_have_nothing_to_do_with_each_other_and_holes_stay_holes():
+def test_columns_have_nothing_to_do_with_each_other_and_holes_stay_holes() -> None:
     rng = np.random.default_rng(2)
     X = np.exp(rng.normal(size=(30, 3)))
     X[rng.random(X.shape) < 0.3] = nan

@@ -1,6 +1,7 @@
 """Numbers as large and as small as there are, of any byte order: finite answers, or one clear sentence."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocomplete import CoCompleter
+from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 
 nan = np.nan
 
-SETTINGS = (
+SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"averaging": False},
     {"center": False},
@@ -26,7 +28,7 @@ SETTINGS = (
 )
 
 
-def ugly(rng):
+def ugly(rng: np.random.Generator) -> tuple[FloatArray, FloatArray | None]:
     """A small table of numbers that few tables hold."""
     n, d, n_labels = (int(rng.integers(low, high)) for low, high in ((1, 25), (1, 6), (0, 4)))
     X = rng.normal(size=(n, d))
@@ -50,7 +52,7 @@ def ugly(rng):
 
 @given(st.integers(0, 100_000), st.sampled_from(SETTINGS))
 @settings(max_examples=120, deadline=None)
-def test_answers_are_finite(seed, params):
+def test_answers_are_finite(seed: int, params: dict[str, Any]) -> None:
     X, y = ugly(np.random.default_rng(seed))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -67,7 +69,7 @@ def test_answers_are_finite(seed, params):
     np.testing.assert_array_equal(np.asarray(done.X)[known], X[known])
 
 
-def test_units_of_any_size_change_units_alone():
+def test_units_of_any_size_change_units_alone() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 4)) + 0.3 * rng.normal(size=(40, 4))
     X[rng.random(X.shape) < 0.3] = nan
@@ -78,7 +80,7 @@ def test_units_of_any_size_change_units_alone():
     np.testing.assert_allclose(other.offsets_ / unit, one.offsets_, rtol=1e-9)
 
 
-def test_what_cannot_be_squared_is_refused_where_it_is_not_scaled():
+def test_what_cannot_be_squared_is_refused_where_it_is_not_scaled() -> None:
     X = np.array([[1.0, 2e200], [2.0, 1e200], [3.0, nan]])
     with pytest.raises(InputError, match=r"X holds 2e\+200 in column 1, too large for scale=False"):
         CoCompleter(rank_penalty=1.0, scale=False).fit(X)

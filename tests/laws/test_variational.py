@@ -1,8 +1,8 @@
 """The variational fit: its bound is a bound and rises, rows are exact, intervals hold their share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import gamma, multivariate_normal
 
+from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers import variational
@@ -23,6 +24,7 @@ from cocomplete.solvers.variational import (
     WARM_UP,
     FactorPosterior,
     _Ascent,
+    _State,
     fit_variational,
 )
 
@@ -33,7 +35,9 @@ DENSITY = np.exp(-(GRID**2) / 2) / np.exp(-(GRID**2) / 2).sum()
 """Dense quadrature over a standard normal variable, against the fit's fifteen nodes."""
 
 
-def expectation(function: Callable, mean, variance):
+def expectation(
+    function: Callable[[FloatArray], FloatArray], mean: FloatArray, variance: FloatArray
+) -> FloatArray:
     """E[function(t)] of normal t, by brute force."""
     return function(np.asarray(mean)[..., None] + np.sqrt(variance)[..., None] * GRID) @ DENSITY
 
@@ -41,7 +45,9 @@ def expectation(function: Callable, mean, variance):
 # -- tables --------------------------------------------------------------------------------------------
 
 
-def random_posterior(rng, d, labels, k, spread=0.3):
+def random_posterior(
+    rng: np.random.Generator, d: int, labels: int, k: int, spread: float = 0.3
+) -> FactorPosterior:
     """Some distribution of V; ``spread`` 0 makes it a point."""
     m = d + labels
     V, root = rng.normal(size=(m, k + 1)), spread * rng.normal(size=(m, k + 1, k + 1))
@@ -50,14 +56,14 @@ def random_posterior(rng, d, labels, k, spread=0.3):
     return FactorPosterior(rng.normal(size=m), V, second, noise, precision, (), 1, converged=True)
 
 
-def random_rows(rng, n, d, labels, share=0.6):
+def random_rows(rng: np.random.Generator, n: int, d: int, labels: int, share: float = 0.6) -> Observations:
     X, Y = rng.normal(size=(n, d)), (rng.random((n, labels)) < 0.5).astype(float)
     X[rng.random(X.shape) > share] = nan
     Y[rng.random(Y.shape) > share] = nan
     return Observations(X, Y)
 
 
-def low_rank_rows(rng, n, d, labels, share=0.7):
+def low_rank_rows(rng: np.random.Generator, n: int, d: int, labels: int, share: float = 0.7) -> Observations:
     """Some structure, so that factors live, and holes."""
     T = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d + labels))
     X = T[:, :d] + 0.5 * rng.normal(size=(n, d))
@@ -67,7 +73,15 @@ def low_rank_rows(rng, n, d, labels, share=0.7):
     return Observations(X, Y)
 
 
-def modelled_table(seed, *, n=150, d=12, labels=4, noise=0.5, share=0.5):
+def modelled_table(
+    seed: int,
+    *,
+    n: int = 150,
+    d: int = 12,
+    labels: int = 4,
+    noise: FloatArray | float = 0.5,
+    share: float = 0.5,
+) -> tuple[Observations, FloatArray, FloatArray]:
     """A table that the model describes: two factors, normal noise, logistic labels; and its truth."""
     rng = np.random.default_rng(seed)
     T = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d + labels))
@@ -78,17 +92,17 @@ def modelled_table(seed, *, n=150, d=12, labels=4, noise=0.5, share=0.5):
     return Observations(X, Y), truth, T
 
 
-def pure_noise(seed, n, d, labels):
+def pure_noise(seed: int, n: int, d: int, labels: int) -> Observations:
     rng = np.random.default_rng(seed)
     return Observations(rng.normal(size=(n, d)), (rng.random((n, labels)) < 0.5).astype(float))
 
 
-def fitted(observed, **options):
+def fitted(observed: Observations, **options: Any) -> FactorPosterior:
     cells = Cells.of(observed)
     return fit_variational(cells, np.zeros(cells.shape[1]), **options)
 
 
-def covariances(mean, second):
+def covariances(mean: FloatArray, second: FloatArray) -> FloatArray:
     return unpack(second, mean.shape[1]) - mean[:, :, None] * mean[:, None, :]
 
 
@@ -96,7 +110,7 @@ SHAPES = {"numbers": (8, 0), "labels": (0, 8), "both": (5, 4), "one label": (4, 
 
 
 @st.composite
-def tables(draw, most_rows=25):
+def tables(draw: st.DrawFn, most_rows: int = 25) -> Observations:
     """Tables of every kind: with and without structure, from nearly empty to full, and tiny ones."""
     rng = np.random.default_rng(draw(st.integers(0, 10_000)))
     d, labels = SHAPES[draw(st.sampled_from(sorted(SHAPES)))]
@@ -111,7 +125,7 @@ def tables(draw, most_rows=25):
 
 @settings(max_examples=40)
 @given(tables())
-def test_no_sweep_lowers_the_bound(observed):
+def test_no_sweep_lowers_the_bound(observed: Observations) -> None:
     cells, bounds = Cells.of(observed), []
     ascent = _Ascent(cells, np.zeros(cells.shape[1]))
     for _ in range(WARM_UP + 40):
@@ -126,7 +140,7 @@ def test_no_sweep_lowers_the_bound(observed):
 
 @settings(max_examples=20)
 @given(tables())
-def test_a_fit_is_finite_ends_and_says_whether_the_bound_stood_still(observed):
+def test_a_fit_is_finite_ends_and_says_whether_the_bound_stood_still(observed: Observations) -> None:
     cells = Cells.of(observed)
     posterior = fitted(observed)
     told = posterior.predict(cells)
@@ -142,12 +156,12 @@ def test_a_fit_is_finite_ends_and_says_whether_the_bound_stood_still(observed):
     assert posterior.converged or posterior.n_iter == variational.SWEEPS
 
 
-def test_the_bound_gains_while_precisions_are_learnt():
+def test_the_bound_gains_while_precisions_are_learnt() -> None:
     posterior = fitted(modelled_table(0)[0])
     assert posterior.bounds[-1] > posterior.bounds[0] + 50
 
 
-def test_steps_that_lower_the_bound_are_taken_back(monkeypatch):
+def test_steps_that_lower_the_bound_are_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(1, n=60)
     cells = Cells.of(observed)
     ascent = _Ascent(cells, np.zeros(16))
@@ -155,7 +169,7 @@ def test_steps_that_lower_the_bound_are_taken_back(monkeypatch):
         ascent.sweep()
     state, bounds = ascent.state, list(ascent.bounds)
 
-    def worse(self, *, learns):
+    def worse(self: _Ascent, *, learns: bool) -> None:
         self.state = self.state._replace(noise=100 * self.state.noise)
 
     monkeypatch.setattr(_Ascent, "_update", worse)
@@ -180,25 +194,25 @@ class Dense(NamedTuple):
 class Recording(_Ascent):
     """An ascent that remembers which basis it has turned to."""
 
-    def _stretched(self, state, B):
+    def _stretched(self, state: _State, B: FloatArray) -> _State:
         turned = super()._stretched(state, B)
         self.bases = [*getattr(self, "bases", []), (turned.V, B)]
         return turned
 
-    def basis(self):
+    def basis(self) -> FloatArray:
         """B of the last sweep, found by the V that it made; none was better if it is not there."""
         found = [B for V, B in getattr(self, "bases", []) if V is self.state.V]
         return found[0] if found else np.eye(self.state.V.shape[1])
 
 
-def prior_precision(ascent, state):
+def prior_precision(ascent: _Ascent, state: _State) -> FloatArray:
     label = np.arange(ascent.m) >= ascent.pattern.n_features
     return np.column_stack(
         (np.where(label, OFFSET_PRECISION[1], OFFSET_PRECISION[0]), state.precision[label.astype(int)])
     )
 
 
-def dense_update(ascent, observed):
+def dense_update(ascent: _Ascent, observed: Observations) -> Dense:
     """Rows' and columns' posteriors that the next sweep comes to, by loops and inverses."""
     state, pattern = ascent.state, ascent.pattern
     n, m, k = ascent.n, ascent.m, state.V.shape[1]
@@ -221,25 +235,25 @@ def dense_update(ascent, observed):
     return Dense(U, U_cov, V, V_cov)
 
 
-def in_basis(dense, B):
+def in_basis(dense: Dense, B: FloatArray) -> Dense:
     inverse = np.linalg.inv(B)
     return Dense(dense.U @ inverse.T, inverse @ dense.U_cov @ inverse.T, dense.V @ B, B.T @ dense.V_cov @ B)
 
 
-def cell_moments(dense):
+def cell_moments(dense: Dense) -> tuple[FloatArray, FloatArray]:
     mean = dense.U @ dense.V.T
     U2 = dense.U_cov + dense.U[:, :, None] * dense.U[:, None, :]
     V2 = dense.V_cov + dense.V[:, :, None] * dense.V[:, None, :]
     return mean, np.einsum("irc,jrc->ij", U2, V2) - mean**2
 
 
-def divergence(mean, cov, precision):
+def divergence(mean: FloatArray, cov: FloatArray, precision: FloatArray) -> float:
     """From N(0, 1/precision), of one normal distribution."""
     trace = (precision * (np.diag(cov) + mean**2)).sum()
     return 0.5 * (trace - len(mean) - np.linalg.slogdet(cov)[1] - np.log(precision).sum())
 
 
-def hyperpriors(precision, noise):
+def hyperpriors(precision: FloatArray, noise: FloatArray) -> float:
     """Log-densities: Gamma of precisions; scaled inverse χ² of noise, up to a constant."""
     shape, rate = PRECISION_PRIOR
     guess, worth = NOISE_PRIOR
@@ -249,7 +263,14 @@ def hyperpriors(precision, noise):
     )
 
 
-def dense_bound(dense, observed, base, noise, precision, entry_precision):
+def dense_bound(
+    dense: Dense,
+    observed: Observations,
+    base: FloatArray,
+    noise: FloatArray,
+    precision: FloatArray,
+    entry_precision: FloatArray,
+) -> float:
     """Expected log-likelihood, less divergences, plus hyperpriors: from the definitions."""
     mean, variance = cell_moments(dense)
     d = observed.n_features
@@ -269,7 +290,7 @@ def dense_bound(dense, observed, base, noise, precision, entry_precision):
 
 @settings(max_examples=20)
 @given(tables(most_rows=15), st.integers(0, 12))
-def test_the_bound_is_that_of_its_definition(observed, sweeps):
+def test_the_bound_is_that_of_its_definition(observed: Observations, sweeps: int) -> None:
     cells = Cells.of(observed)
     base = np.linspace(-0.5, 0.5, cells.shape[1])
     ascent = Recording(cells, base)
@@ -291,7 +312,7 @@ def test_the_bound_is_that_of_its_definition(observed, sweeps):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_bound_is_below_the_evidence_and_not_far(seed):
+def test_the_bound_is_below_the_evidence_and_not_far(seed: int) -> None:
     """Two columns and one factor: rows are integrated out exactly, V's four numbers by sampling."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(6, 1)) @ rng.normal(size=(1, 2)) + 0.4 * rng.normal(size=(6, 2))
@@ -330,7 +351,7 @@ def test_the_bound_is_below_the_evidence_and_not_far(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed):
+def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     Y = (rng.random((4, 3)) < 0.5).astype(float)
     base = rng.normal(size=3)
@@ -339,7 +360,7 @@ def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed):
     curvature, pull = sites._site(t, variance)
     y, o = Y.ravel(), np.tile(base, 4)
 
-    def expected(mean, var):
+    def expected(mean: FloatArray, var: FloatArray) -> FloatArray:
         return expectation(lambda z: y[:, None] * z - np.logaddexp(0, z), mean + o, var)
 
     assert sites.log_likelihood == pytest.approx(expected(t, variance).sum(), abs=1e-3)
@@ -354,7 +375,7 @@ def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed):
 
 @settings(max_examples=15)
 @given(tables(), st.floats(0.05, 0.5))
-def test_noise_and_precisions_are_where_the_bound_is_highest(observed, off):
+def test_noise_and_precisions_are_where_the_bound_is_highest(observed: Observations, off: float) -> None:
     cells = Cells.of(observed)
     ascent = _Ascent(cells, np.zeros(cells.shape[1]))
     for _ in range(WARM_UP + 3):
@@ -379,7 +400,7 @@ def test_noise_and_precisions_are_where_the_bound_is_highest(observed, off):
 # -- the factors' basis --------------------------------------------------------------------------------
 
 
-def random_state(rng, ascent, k):
+def random_state(rng: np.random.Generator, ascent: _Ascent, k: int) -> tuple[Dense, _State]:
     """Some rows' and columns' moments and the state that belongs to them."""
     roots = [rng.normal(size=(size, k + 1, k + 1)) for size in (ascent.n, ascent.m)]
     U, V = rng.normal(size=(ascent.n, k + 1)), rng.normal(size=(ascent.m, k + 1))
@@ -396,7 +417,7 @@ def random_state(rng, ascent, k):
 
 
 @given(st.integers(0, 10_000))
-def test_a_change_of_basis_leaves_every_cell_s_mean_and_variance_alone(seed):
+def test_a_change_of_basis_leaves_every_cell_s_mean_and_variance_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, d, labels, k = (int(rng.integers(1, high)) for high in (9, 6, 4, 4))
     ascent = _Ascent(Cells.of(random_rows(rng, n, d, labels)), np.zeros(d + labels))
@@ -421,7 +442,7 @@ def test_a_change_of_basis_leaves_every_cell_s_mean_and_variance_alone(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed):
+def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d, k = (int(rng.integers(1, high)) for high in (6, 4))
     ascent = _Ascent(Cells.of(random_rows(rng, 9, d, 2)), np.zeros(d + 2))
@@ -432,7 +453,7 @@ def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed):
+def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d, labels, k = (int(rng.integers(1, high)) for high in (6, 4, 4))
     ascent = _Ascent(Cells.of(random_rows(rng, 9, d, labels)), np.zeros(d + labels))
@@ -447,7 +468,7 @@ def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shape", [(12, 4), (16, 0), (0, 16)])
-def test_two_factors_are_found_where_there_are_two(seed, shape):
+def test_two_factors_are_found_where_there_are_two(seed: int, shape: tuple[int, int]) -> None:
     d, labels = shape
     # A label tells less than a number.
     n, share = (400, 0.8) if d == 0 else (150, 0.5)
@@ -457,7 +478,7 @@ def test_two_factors_are_found_where_there_are_two(seed, shape):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", [(100, 10, 0), (100, 0, 10), (100, 10, 5)])
-def test_in_pure_noise_next_to_nothing_is_found(seed, shape):
+def test_in_pure_noise_next_to_nothing_is_found(seed: int, shape: tuple[int, int, int]) -> None:
     observed = pure_noise(seed, *shape)
     posterior = fitted(observed)
     assert posterior.rank <= 2
@@ -466,7 +487,7 @@ def test_in_pure_noise_next_to_nothing_is_found(seed, shape):
     assert (told.mean - posterior.base - posterior.V[:, 0]).var() < 0.1
 
 
-def test_a_factor_is_left_out_without_touching_the_others():
+def test_a_factor_is_left_out_without_touching_the_others() -> None:
     rng = np.random.default_rng(0)
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
     dense, state = random_state(rng, ascent, 3)
@@ -479,7 +500,7 @@ def test_a_factor_is_left_out_without_touching_the_others():
     np.testing.assert_array_equal(left.precision, state.precision[:, [0, 2]])
 
 
-def test_a_factor_is_supported_if_one_group_of_columns_supports_it():
+def test_a_factor_is_supported_if_one_group_of_columns_supports_it() -> None:
     rng = np.random.default_rng(0)
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
     _, state = random_state(rng, ascent, 4)
@@ -494,7 +515,7 @@ def test_a_factor_is_supported_if_one_group_of_columns_supports_it():
 
 
 @given(st.integers(0, 10_000))
-def test_rows_are_the_gaussian_conditional_where_v_is_known(seed):
+def test_rows_are_the_gaussian_conditional_where_v_is_known(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, d, k = (int(rng.integers(1, high)) for high in (6, 8, 4))
     posterior = random_posterior(rng, d, 0, k, spread=0.0)
@@ -515,7 +536,7 @@ def test_rows_are_the_gaussian_conditional_where_v_is_known(seed):
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000))
-def test_labels_of_rows_settle_where_the_expected_slope_is_zero(seed):
+def test_labels_of_rows_settle_where_the_expected_slope_is_zero(seed: int) -> None:
     rng = np.random.default_rng(seed)
     posterior = random_posterior(rng, 3, 4, 2, spread=0.0)
     observed = random_rows(rng, 5, 3, 4)
@@ -531,7 +552,7 @@ def test_labels_of_rows_settle_where_the_expected_slope_is_zero(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_a_table_is_predicted_by_its_rows_moments(seed):
+def test_a_table_is_predicted_by_its_rows_moments(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, d, labels, k = (int(rng.integers(1, high)) for high in (9, 6, 4, 4))
     posterior = random_posterior(rng, d, labels, k)
@@ -546,7 +567,9 @@ def test_a_table_is_predicted_by_its_rows_moments(seed):
 
 @pytest.mark.parametrize("labels", [0, 5])
 @pytest.mark.parametrize("chunk", [1, 40, 4_000_000])
-def test_rows_do_not_depend_on_who_is_asked_with_them(monkeypatch, chunk, labels):
+def test_rows_do_not_depend_on_who_is_asked_with_them(
+    monkeypatch: pytest.MonkeyPatch, chunk: int, labels: int
+) -> None:
     rng = np.random.default_rng(5)
     posterior, observed = random_posterior(rng, 6, labels, 3), random_rows(rng, 23, 6, labels)
     cells = Cells.of(observed)
@@ -560,7 +583,7 @@ def test_rows_do_not_depend_on_who_is_asked_with_them(monkeypatch, chunk, labels
         np.testing.assert_allclose(getattr(together, name), apart, rtol=1e-11, atol=atol)
 
 
-def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_variance():
+def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_variance() -> None:
     rng = np.random.default_rng(2)
     posterior = random_posterior(rng, 4, 3, 2, spread=0.0)
     told = posterior.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 3), nan))))
@@ -568,7 +591,7 @@ def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_variance():
     np.testing.assert_allclose(told.variance[0], (posterior.V[:, 1:] ** 2).sum(axis=1))
 
 
-def test_predicting_leaves_its_arguments_alone():
+def test_predicting_leaves_its_arguments_alone() -> None:
     rng = np.random.default_rng(0)
     posterior, observed = random_posterior(rng, 4, 3, 2), random_rows(rng, 6, 4, 3)
     cells = Cells.of(observed)
@@ -586,7 +609,7 @@ def test_predicting_leaves_its_arguments_alone():
             np.testing.assert_array_equal(getattr(one, name), value)
 
 
-def test_draws_have_the_predicted_moments():
+def test_draws_have_the_predicted_moments() -> None:
     rng = np.random.default_rng(1)
     posterior, observed = random_posterior(rng, 3, 2, 2), random_rows(rng, 4, 3, 2)
     # Labels are drawn, but not known: rows with labels take many times as long.
@@ -600,7 +623,7 @@ def test_draws_have_the_predicted_moments():
     assert (np.abs(squares.mean(axis=0) - told.variance) < 5 * squares.std(axis=0) / np.sqrt(count)).all()
 
 
-def test_columns_and_rows_of_a_draw_are_drawn_once():
+def test_columns_and_rows_of_a_draw_are_drawn_once() -> None:
     """Cells of one row go together: the table of a draw has the rank of the factors."""
     rng = np.random.default_rng(3)
     posterior = random_posterior(rng, 8, 0, 2, spread=0.2)
@@ -614,7 +637,7 @@ def test_columns_and_rows_of_a_draw_are_drawn_once():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_on_the_model_s_own_data_it_beats_nothing_covers_and_finds_the_noise(seed):
+def test_on_the_model_s_own_data_it_beats_nothing_covers_and_finds_the_noise(seed: int) -> None:
     noise = np.linspace(0.1, 1.0, 12)
     observed, truth, T = modelled_table(seed, noise=noise)
     cells = Cells.of(observed)
@@ -641,7 +664,7 @@ def test_on_the_model_s_own_data_it_beats_nothing_covers_and_finds_the_noise(see
     assert likely.mean() == pytest.approx(right.mean(), abs=0.06)
 
 
-def test_order_of_rows_and_columns_does_not_matter():
+def test_order_of_rows_and_columns_does_not_matter() -> None:
     observed, _, _ = modelled_table(4, n=40, d=7, labels=5)
     rng = np.random.default_rng(0)
     base = np.concatenate((np.zeros(7), rng.normal(size=5)))
@@ -657,7 +680,7 @@ def test_order_of_rows_and_columns_does_not_matter():
     np.testing.assert_allclose(other.bounds, one.bounds, rtol=1e-8)
 
 
-def test_what_numbers_count_from_is_a_shift():
+def test_what_numbers_count_from_is_a_shift() -> None:
     observed, _, _ = modelled_table(5, n=40)
     shift = np.linspace(-3, 3, 12)
     base = np.concatenate((shift, np.zeros(4)))
@@ -671,7 +694,7 @@ def test_what_numbers_count_from_is_a_shift():
     np.testing.assert_allclose(there.mean, here.mean + base, atol=1e-6)
 
 
-def test_a_score_is_close_to_the_averaged_probability():
+def test_a_score_is_close_to_the_averaged_probability() -> None:
     mean, variance = np.meshgrid(np.linspace(-12, 12, 49), np.geomspace(1e-3, 100, 20))
     told = expit(Moments(mean, variance, np.empty(0), averaged=True).score)
     assert np.abs(told - expectation(expit, mean, variance)).max() < 0.02
@@ -680,7 +703,7 @@ def test_a_score_is_close_to_the_averaged_probability():
     np.testing.assert_array_equal(certain.score, mean)
 
 
-def test_one_sided_labels_and_empty_rows_and_columns_are_finite():
+def test_one_sided_labels_and_empty_rows_and_columns_are_finite() -> None:
     observed, _, _ = modelled_table(9, n=30, d=6, labels=4)
     X, Y = observed.X.copy(), observed.Y.copy()
     X[:, 2] = nan
@@ -707,11 +730,11 @@ def test_one_sided_labels_and_empty_rows_and_columns_are_finite():
 
 
 @pytest.mark.parametrize("after", [1, WARM_UP, WARM_UP + 4])
-def test_ctrl_c_keeps_what_was_reached(after):
+def test_ctrl_c_keeps_what_was_reached(after: int) -> None:
     observed, _, _ = modelled_table(6, n=60)
     records = []
 
-    def progress(record):
+    def progress(record: Mapping[str, Any]) -> None:
         records.append(record)
         if len(records) == after:
             raise KeyboardInterrupt
@@ -732,12 +755,12 @@ def test_ctrl_c_keeps_what_was_reached(after):
         assert records[-1]["bound"] == stopped.bounds[-1]
 
 
-def test_ctrl_c_in_the_first_sweep_lets_it_end_and_a_second_does_not(monkeypatch):
+def test_ctrl_c_in_the_first_sweep_lets_it_end_and_a_second_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(6, n=60)
     sweep, calls = _Ascent.sweep, []
 
-    def hasty(times):
-        def once_more(self):
+    def hasty(times: int) -> Callable[[_Ascent], None]:
+        def once_more(self: _Ascent) -> None:
             calls.append(1)
             if len(calls) <= times:
                 raise KeyboardInterrupt

@@ -4,13 +4,17 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import expit, rel_entr
 
 from cocomplete import CoCompleter
+from cocomplete.arrays import FloatArray
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.exceptions import InputError
 from cocomplete.experiments import figure_1, figure_2, plots, regime, theorem
@@ -22,7 +26,7 @@ from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.subgradient import solve_subgradient
-from cocomplete.spectral import trace_norm
+from cocomplete.spectral import LowRank, trace_norm
 
 needs_data = pytest.mark.skipif(
     "COCOMPLETE_DATA" not in os.environ, reason="COCOMPLETE_DATA names no folder of data sets"
@@ -32,7 +36,9 @@ SMALL = Setting(80, 40, 10, 2, 0.4)
 """A table on which Algorithm 1 takes milliseconds."""
 
 
-def record(experiment, setting, method="", seed=0, **figures):
+def record(
+    experiment: str, setting: dict[str, Any], method: str = "", seed: int = 0, **figures: Any
+) -> Record:
     return Record(experiment, setting, method, seed, figures, 1.0, None, 100.0, [], {})
 
 
@@ -40,7 +46,7 @@ def record(experiment, setting, method="", seed=0, **figures):
 
 
 @needs_data
-def test_singular_values_of_cal500():
+def test_singular_values_of_cal500() -> None:
     (trial,) = figure_1.trials()
     values = figure_1.work(trial)["singular values"]
     assert len(values) == 174
@@ -53,7 +59,7 @@ def test_singular_values_of_cal500():
 
 
 @pytest.mark.parametrize("method", figure_2.METHODS)
-def test_curves_go_down_and_end_where_the_estimator_does(method):
+def test_curves_go_down_and_end_where_the_estimator_does(method: str) -> None:
     (trial,) = figure_2.trials([SMALL], [method], iterations=120)
     curves = figure_2.work(trial)
     assert len({len(curve) for curve in curves.values()}) == 1
@@ -61,10 +67,10 @@ def test_curves_go_down_and_end_where_the_estimator_does(method):
     assert np.all(np.diff(curves["iteration"]) == 1)
     data = make_low_rank_multilabel(*SMALL, random_state=0)
     penalty = figure_2.RESIDUAL_PENALTY[method]
+    settings: dict[str, Any] = {"max_iter": 120}
     if method.endswith("exact"):
         settings = {"solver": "factored", "solver_options": None, "tol": figure_2.GAP, "max_iter": 100}
     else:
-        settings = {"max_iter": 120}
         assert curves["X"][-1] < curves["X"][0] / 2
     assert curves["objective"][-1] < curves["objective"][0]
     model = CoCompleter.from_paper(penalty, **settings).fit(data.X, data.Y)
@@ -75,12 +81,12 @@ def test_curves_go_down_and_end_where_the_estimator_does(method):
 
 
 @pytest.mark.parametrize("solve", [solve_subgradient, solve_factored, solve_primal_dual])
-def test_a_solvers_clock_stands_still_while_errors_are_measured(solve):
+def test_a_solvers_clock_stands_still_while_errors_are_measured(solve: Callable[..., Any]) -> None:
     data = make_low_rank_multilabel(*SMALL, random_state=0)
     objective = figure_2.paper_objective(data, 1.0)
     solve(objective, max_iter=2)
 
-    def slow(M, offsets):
+    def slow(M: LowRank, offsets: FloatArray) -> dict[str, float]:
         time.sleep(0.5)
         return {}
 
@@ -90,7 +96,7 @@ def test_a_solvers_clock_stands_still_while_errors_are_measured(solve):
     assert history[-1]["seconds"] <= time.perf_counter() - started - 0.5 * len(history) + 0.01
 
 
-def test_errors_by_panels_are_the_errors(monkeypatch):
+def test_errors_by_panels_are_the_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_2, "PANEL", 7)
     data = make_low_rank_multilabel(*SMALL, random_state=1)
     M = solve_factored(figure_2.paper_objective(data, 0.0), tol=1e-2).M
@@ -104,7 +110,7 @@ def test_errors_by_panels_are_the_errors(monkeypatch):
 # -- theorem 2 ---------------------------------------------------------------------------------------
 
 
-def test_divergence_is_the_textbooks():
+def test_divergence_is_the_textbooks() -> None:
     Z, Z_hat = np.random.default_rng(0).normal(0, 3, (2, 30, 7))
     p, q = expit(Z), expit(Z_hat)
     expected = np.mean(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
@@ -112,24 +118,24 @@ def test_divergence_is_the_textbooks():
     assert theorem.mean_divergence(Z, Z) == 0
 
 
-def test_divergence_of_logits_whose_probabilities_round_to_one():
+def test_divergence_of_logits_whose_probabilities_round_to_one() -> None:
     # σ(500) is 1 to any number of digits, so that the divergence is −log σ(−300) = 300.
     assert theorem.mean_divergence(np.array([[500.0]]), np.array([[-300.0]])) == pytest.approx(300)
     assert theorem.mean_divergence(np.array([[-900.0]]), np.array([[-800.0]])) == 0
 
 
-def test_rate_by_hand():
+def test_rate_by_hand() -> None:
     # n + d + l = 10, |Ω| = 100, log 10 = 2.302585: √(2·10/100) · √(1.2302585) · √(6/2).
     assert theorem.rate(4, 4, 2, 2, 100) == pytest.approx(0.447213595 * 1.109170184 * 1.732050808, rel=1e-8)
 
 
-def test_slope_of_a_power_law():
+def test_slope_of_a_power_law() -> None:
     x = np.array([1.0, 2.0, 5.0, 30.0])
     assert theorem.fitted_slope(x, 7 * x**-0.37) == pytest.approx(-0.37)
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_the_multiplier_search_meets_the_constraint(share):
+def test_the_multiplier_search_meets_the_constraint(share: float) -> None:
     data = make_low_rank_multilabel(60, 30, 15, 2, 0.5, random_state=0)
     observed = Observations(data.X, data.Y)
     objective = Objective(observed, 1.0, 0.0, 1.0, np.zeros(45))
@@ -143,7 +149,7 @@ def test_the_multiplier_search_meets_the_constraint(share):
     assert losses[0] <= losses[1]
 
 
-def test_a_bound_out_of_reach_ends_the_search_at_a_negligible_penalty():
+def test_a_bound_out_of_reach_ends_the_search_at_a_negligible_penalty() -> None:
     data = make_low_rank_multilabel(30, 12, 6, 2, 0.3, random_state=0)
     objective = Objective(Observations(data.X, data.Y), 1.0, 0.0, 1.0, np.zeros(18))
     found = theorem.constrained(objective, 1e6)
@@ -151,7 +157,7 @@ def test_a_bound_out_of_reach_ends_the_search_at_a_negligible_penalty():
     assert found.ratio < 0.1
 
 
-def test_left_side_of_the_theorem_falls_with_more_cells():
+def test_left_side_of_the_theorem_falls_with_more_cells() -> None:
     trials = theorem.trials([0.2, 0.8], count=1, n=60, d=30, l=15, r=2)
     few, many = (theorem.work(trial) for trial in trials)
     for figures in (few, many):
@@ -166,7 +172,7 @@ def test_left_side_of_the_theorem_falls_with_more_cells():
 # -- the regimes -------------------------------------------------------------------------------------
 
 
-def test_every_observed_feature_is_met_from_equal_penalties_on():
+def test_every_observed_feature_is_met_from_equal_penalties_on() -> None:
     trials = regime.trials([0.0, 0.5, 0.9, 1.0, 1.5], count=1)
     *below, equal, above = (regime.work(trial) for trial in trials)
     assert all(figures["gap"] <= regime.GAP for figures in (*below, equal, above))
@@ -179,7 +185,7 @@ def test_every_observed_feature_is_met_from_equal_penalties_on():
     assert below[-1]["objective"] < equal["objective"] * (1 - 1e-3)
 
 
-def test_the_factored_solver_agrees_and_its_multiplier_is_short():
+def test_the_factored_solver_agrees_and_its_multiplier_is_short() -> None:
     (trial,) = regime.trials([1.0], count=1)
     observed = regime.noisy_table(trial.setting, 0)
     penalty = trial.setting["rank_penalty"]
@@ -194,25 +200,25 @@ def test_the_factored_solver_agrees_and_its_multiplier_is_short():
 # -- drawings ----------------------------------------------------------------------------------------
 
 
-def tiny_records():
-    records = [record("figure1", {}, "CAL500", **{"singular values": [5.0, 3.0, 2.0, 1.0]})]
+def tiny_records() -> list[Record]:
+    records = [record("figure1", {}, "CAL500", 0, **{"singular values": [5.0, 3.0, 2.0, 1.0]})]
     for setting in figure_2.SETTINGS[:1]:
         for number, method in enumerate(figure_2.METHODS):
-            curves = {
+            curves: dict[str, Any] = {
                 "iteration": [1, 2, 3],
                 "seconds": [0.1, 0.2, 0.4],
                 "X": [1.0, 0.1, 0.01 / (1 + number)],
                 "Y": [0.5, 0.2, 0.1],
                 "objective": [3.0, 2.0, 1.0],
             }
-            records.append(record("figure2", setting._asdict(), method, **curves))
+            records.append(record("figure2", setting._asdict(), method, 0, **curves))
     for seed in range(2):
         for k, share in enumerate((0.1, 0.3, 0.5, 0.9)):
             parts = {"KL": 0.2 / (k + 1 + seed), "X part": 10.0 ** (2 - 3 * k)}
             sides = {"left": sum(parts.values()), "rate": 1 / (k + 1), "observed cells": int(1000 * share)}
-            setting = theorem.SIZES | {"observed": share}
+            sizes = theorem.SIZES | {"observed": share}
             spent = {"trace norm ratio": 1.0 if k else 0.8}
-            records.append(record("theorem", setting, "constrained", seed, **parts, **sides, **spent))
+            records.append(record("theorem", sizes, "constrained", seed, **parts, **sides, **spent))
         for ratio in (0.0, 0.5, 1.0, 2.0):
             residual = 0.5 if ratio < 1 else 1e-9
             records.append(
@@ -230,7 +236,7 @@ DRAWINGS = {
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_drawings_come_twice_and_alike_every_time(name):
+def test_drawings_come_twice_and_alike_every_time(name: str) -> None:
     one, two = (plots.render(DRAWINGS[name](tiny_records()), "drawn from this") for _ in range(2))
     assert one == two
     assert one["png"].startswith(b"\x89PNG")
@@ -238,14 +244,14 @@ def test_drawings_come_twice_and_alike_every_time(name):
     assert all(b"drawn from this" in content for content in one.values())
 
 
-def test_slopes_are_in_the_legend_of_the_theorem():
+def test_slopes_are_in_the_legend_of_the_theorem() -> None:
     figure = plots.draw_theorem(tiny_records())
     texts = [text.get_text() for ax in figure.axes for text in ax.get_legend().get_texts()]
     assert sum("slope" in text for text in texts) == 4
     assert any("λ1 became negligible" in text for text in texts)
 
 
-def test_one_share_and_one_method_are_enough_to_draw():
+def test_one_share_and_one_method_are_enough_to_draw() -> None:
     some = [each for each in tiny_records() if each.setting.get("observed", 0.1) == 0.1]
     assert len(plots.draw_theorem(some).axes) == 1
     one = [each for each in tiny_records() if each.method == "COCO-1 exact"]
@@ -253,12 +259,12 @@ def test_one_share_and_one_method_are_enough_to_draw():
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_nothing_to_draw_is_said_plainly(name):
+def test_nothing_to_draw_is_said_plainly(name: str) -> None:
     with pytest.raises(InputError, match=f"no record of {name} to draw"):
         DRAWINGS[name]([])
 
 
-def test_without_matplotlib_the_remedy_is_named(monkeypatch):
+def test_without_matplotlib_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -266,12 +272,12 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch):
         plots.draw_regime(tiny_records())
 
 
-def test_experiments_do_without_matplotlib_until_something_is_drawn():
+def test_experiments_do_without_matplotlib_until_something_is_drawn() -> None:
     code = "import sys, cocomplete.experiments.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_records_go_through_the_runner(tmp_path):
+def test_records_go_through_the_runner(tmp_path: Path) -> None:
     results = Results(tmp_path / "results.jsonl")
     run(figure_2.trials([SMALL], ["COCO-0 exact"]), figure_2.work, results)
     (kept,) = results.read()

@@ -17,14 +17,14 @@ needs_data = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize(("residual_penalty", "X_error"), [(1.0, 0.0221), (0.0, 0.0527)])
-def test_first_row_of_table_1(residual_penalty, X_error):
+def test_first_row_of_table_1(residual_penalty: float, X_error: float) -> None:
     data = make_low_rank_multilabel(1000, 500, 100, 10, 0.2, random_state=0)
     fitted = CoCompleter.from_paper(residual_penalty, max_iter=250).fit(data.X, data.Y).reconstruct()
     assert relative_error(data.X_true, fitted.X) == pytest.approx(X_error, abs=0.0015)
     assert hamming_error(data.Y_true, fitted.Z > 0) == pytest.approx(0.0318, abs=0.002)
 
 
-def test_rivals_on_the_first_row_of_table_1():
+def test_rivals_on_the_first_row_of_table_1() -> None:
     data = make_low_rank_multilabel(1000, 500, 100, 10, 0.2, random_state=0)
     maxide, mc = (model.fit(data.X, data.Y).reconstruct() for model in (Maxide(), Mc()))
     X_errors = [relative_error(data.X_true, fitted.X) for fitted in (maxide, mc)]
@@ -35,7 +35,7 @@ def test_rivals_on_the_first_row_of_table_1():
 
 
 @needs_data
-def test_cal500_of_table_2():
+def test_cal500_of_table_2() -> None:
     music = load_mulan(Path(os.environ["COCOMPLETE_DATA"]) / "cal500.arff")
     rng = np.random.default_rng(0)
     rows = rng.permutation(502)[:401]
@@ -47,7 +47,7 @@ def test_cal500_of_table_2():
 
 
 @needs_data
-def test_rivals_and_classifiers_on_cal500():
+def test_rivals_and_classifiers_on_cal500() -> None:
     music = load_mulan(Path(os.environ["COCOMPLETE_DATA"]) / "cal500.arff")
     rng = np.random.default_rng(0)
     order = rng.permutation(502)

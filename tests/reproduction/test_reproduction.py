@@ -1,6 +1,7 @@
 """The pages in ``reproduction/`` are what its stored results say, and nothing else."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,11 @@ FOLDER = Path(__file__).parents[2] / "reproduction"
 
 
 @pytest.fixture(scope="module")
-def built():
+def built() -> dict[str, Any]:
     return pages.build(FOLDER)
 
 
-def test_pages_match_the_stored_results(built):
+def test_pages_match_the_stored_results(built: dict[str, Any]) -> None:
     assert built.keys() == {path.name for path in FOLDER.iterdir() if path.is_file()}
     for name, content in built.items():
         stored = (FOLDER / name).read_bytes()
@@ -28,7 +29,7 @@ def test_pages_match_the_stored_results(built):
             assert stored == content, f"{name} is out of date: run make reproduction-pages"
 
 
-def test_the_summary_states_its_verdicts(built):
+def test_the_summary_states_its_verdicts(built: dict[str, Any]) -> None:
     summary = built[pages.README].decode()
     for said in (
         "**Table 1 is reproduced.**",
@@ -46,7 +47,9 @@ def test_the_summary_states_its_verdicts(built):
 
 
 @pytest.mark.parametrize("name", pages.PAGES)
-def test_every_record_belongs_to_the_full_run_and_the_summary_says_how_many_there_are(built, name):
+def test_every_record_belongs_to_the_full_run_and_the_summary_says_how_many_there_are(
+    built: dict[str, Any], name: str
+) -> None:
     planned = {trial.key for trial in pages.PAGES[name].trials()}
     kept = {record.key for record in pages.results(FOLDER, name).read()}
     assert kept <= planned
@@ -58,7 +61,7 @@ def test_every_record_belongs_to_the_full_run_and_the_summary_says_how_many_ther
     assert said in built[pages.README].decode()
 
 
-def test_the_run_kept_its_limits():
+def test_the_run_kept_its_limits() -> None:
     records = pages.results(FOLDER, table_1.NAME).read()
     own = [record for record in records if record.method in table_1.ALGORITHM_1]
     # No more than half of two full SVDs per iteration.
@@ -73,7 +76,7 @@ def test_the_run_kept_its_limits():
     assert sum(record.seconds + (record.svd_seconds or 0) for record in others) / 2 <= 3600
 
 
-def test_pages_of_a_folder_with_a_few_results(tmp_path):
+def test_pages_of_a_folder_with_a_few_results(tmp_path: Path) -> None:
     results = pages.results(tmp_path, "table1")
     for record in pages.results(FOLDER, "table1").read()[:6]:
         results.append(record)

@@ -1,6 +1,7 @@
 """Every rival keeps the conventions of CoCompleter, and is the method it says it is."""
 
 import pickle
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -8,8 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch
 
 from cocomplete import InputError, baselines
+from cocomplete.arrays import FloatArray
 from cocomplete.baselines import GoldbergMC, Maxide, Mc, MeanMode, Oracle, SoftImpute
 from cocomplete.baselines.maxide import complete_with_side_information
 from cocomplete.baselines.tuning import HIDDEN_SHARE, best, choose, follow, hold_out
@@ -40,18 +43,18 @@ RIVALS = [
 COMPLETERS = [MeanMode(), *RIVALS]
 
 
-def name(model):
+def name(model: Any) -> str:
     parts = (getattr(model, attribute, None) for attribute in ("preset", "variant", "use_labels"))
     return "-".join([type(model).__name__, *(str(part) for part in parts if part is not None)])
 
 
 @pytest.fixture(scope="module")
-def table():
+def table() -> Bunch:
     return make_low_rank_multilabel(50, 12, 6, rank=2, observed=0.6, random_state=3)
 
 
 @pytest.mark.parametrize("model", COMPLETERS, ids=name)
-def test_conventions_of_a_completer(model, table):
+def test_conventions_of_a_completer(model: Any, table: Bunch) -> None:
     model = clone(model)
     with pytest.raises(NotFittedError):
         model.complete(table.X, table.Y)
@@ -76,7 +79,7 @@ def test_conventions_of_a_completer(model, table):
 
 
 @pytest.mark.parametrize("model", RIVALS, ids=name)
-def test_frames_names_and_tables_without_labels(model):
+def test_frames_names_and_tables_without_labels(model: Any) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(12, 3)), columns=list("abc"), index=range(5, 17))
     y = pd.DataFrame({"u": rng.integers(0, 2, 12).astype(float), "v": rng.integers(0, 2, 12)}, index=X.index)
@@ -92,14 +95,14 @@ def test_frames_names_and_tables_without_labels(model):
 
 
 @pytest.mark.parametrize("model", RIVALS, ids=name)
-def test_new_rows_are_refused_in_one_sentence(model, table):
+def test_new_rows_are_refused_in_one_sentence(model: Any, table: Bunch) -> None:
     model = clone(model).fit(table.X, table.Y)
     with pytest.raises(InputError, match=r"completes only the rows it was fitted on.*fit on all rows"):
         model.complete(table.X[:5], table.Y[:5])
 
 
 @pytest.mark.parametrize("model", RIVALS, ids=name)
-def test_empty_rows_and_columns_are_filled(model):
+def test_empty_rows_and_columns_are_filled(model: Any) -> None:
     data = make_low_rank_multilabel(20, 6, 4, rank=2, observed=0.8, random_state=1)
     data.X[3], data.Y[3], data.X[:, 2], data.Y[:, 1] = nan, nan, nan, nan
     with pytest.warns(UserWarning, match="nothing is observed"):
@@ -109,7 +112,7 @@ def test_empty_rows_and_columns_are_filled(model):
 
 
 @pytest.mark.parametrize("model", RIVALS, ids=name)
-def test_single_precision_stays_single(model, table):
+def test_single_precision_stays_single(model: Any, table: Bunch) -> None:
     model = clone(model)
     if "tol" in model.get_params():
         # A gap of 1e-3 is at the edge of what seven digits allow.
@@ -124,8 +127,8 @@ def test_single_precision_stays_single(model, table):
         (SoftImpute(preset="best"), r"preset must be one of 'paper', 'tuned', got 'best'"),
         (Mc(preset=None), r"preset must be one of"),
         (SoftImpute(rank_penalty=0), r"rank_penalty must be None or a finite number above 0, got 0"),
-        (SoftImpute(center="yes"), r"center must be None, True or False, got 'yes'"),
-        (SoftImpute(use_labels=2), r"use_labels must be True or False, got 2"),
+        (SoftImpute(center="yes"), r"center must be None, True or False, got 'yes'"),  # type: ignore[arg-type]
+        (SoftImpute(use_labels=2), r"use_labels must be True or False, got 2"),  # type: ignore[arg-type]
         (Mc(max_iter=0), r"max_iter must be a whole number of at least 1, got 0"),
         (Mc(tol=0), r"tol must be a finite number above 0, got 0"),
         (Maxide(label_penalty=-1), r"label_penalty must be None or a finite number above 0, got -1"),
@@ -140,12 +143,12 @@ def test_single_precision_stays_single(model, table):
         (Oracle(X_true=[[1, 2], [2, 1]], Y_true=[[1, nan], [0, 1]]), r"Y_true must be .* 1 unknown"),
     ],
 )
-def test_bad_parameters_are_named(model, message):
+def test_bad_parameters_are_named(model: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         model.fit([[1.0, 2.0], [2.0, 1.0]], [[1, 0], [0, 1]])
 
 
-def test_public_names():
+def test_public_names() -> None:
     assert set(baselines.__all__) == set(dir(baselines))
     for public in baselines.__all__:
         assert getattr(baselines, public).__name__ == public
@@ -164,7 +167,9 @@ def test_public_names():
     ],
 )
 @pytest.mark.parametrize("use_labels", [False, True])
-def test_soft_impute_reaches_cvxpy_s_minimum_by_either_solver(settings, use_labels):
+def test_soft_impute_reaches_cvxpy_s_minimum_by_either_solver(
+    settings: dict[str, Any], use_labels: bool
+) -> None:
     data = make_low_rank_multilabel(14, 7, 3, rank=2, observed=0.7, random_state=2)
     D = np.hstack((data.X, data.Y)) if use_labels else data.X
     M = cp.Variable(D.shape)
@@ -180,7 +185,7 @@ def test_soft_impute_reaches_cvxpy_s_minimum_by_either_solver(settings, use_labe
         np.testing.assert_allclose(own.Z, 2 * M.value[:, 7:] - 1, atol=2e-2)
 
 
-def test_maxide_without_side_information_is_soft_impute():
+def test_maxide_without_side_information_is_soft_impute() -> None:
     data = make_low_rank_multilabel(40, 15, 10, rank=3, observed=0.5, random_state=0)
     n, m = data.X.shape
     for A, B in ((np.eye(n), np.eye(m)), (np.eye(n), None)):
@@ -191,7 +196,7 @@ def test_maxide_without_side_information_is_soft_impute():
             np.testing.assert_allclose(maxide.M.dense(), plain.reconstruct().X, atol=1e-8)
 
 
-def test_maxide_minimises_its_objective_with_side_information_on_both_sides():
+def test_maxide_minimises_its_objective_with_side_information_on_both_sides() -> None:
     rng = np.random.default_rng(4)
     A, B = rng.normal(size=(12, 4)), rng.normal(size=(6, 3))
     D = A @ rng.normal(size=(4, 3)) @ B.T + 0.1 * rng.normal(size=(12, 6))
@@ -207,7 +212,7 @@ def test_maxide_minimises_its_objective_with_side_information_on_both_sides():
 
 
 @pytest.mark.parametrize("preset", ["paper", "tuned"])
-def test_label_information_of_full_rank_changes_little_and_is_used(preset, table):
+def test_label_information_of_full_rank_changes_little_and_is_used(preset: str, table: Bunch) -> None:
     plain = Maxide(preset=preset, random_state=0).fit(table.X, table.Y)
     same = Maxide(preset=preset, label_information=np.eye(6), random_state=0).fit(table.X, table.Y)
     np.testing.assert_allclose(plain.reconstruct().Z, same.reconstruct().Z, atol=1e-8)
@@ -217,7 +222,7 @@ def test_label_information_of_full_rank_changes_little_and_is_used(preset, table
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_mc_without_a_bias_is_coco_0(seed):
+def test_mc_without_a_bias_is_coco_0(seed: int) -> None:
     """At label weight 50 and μ = 50 per ½ squared error, MC's objective is COCO-0's with λ1 = 1, w = 0.01."""
     data = make_low_rank_multilabel(60, 25, 10, rank=3, observed=0.5, random_state=seed)
     X, Y = data.X + np.random.default_rng(seed).normal(size=data.X.shape), data.Y
@@ -240,7 +245,7 @@ def test_mc_without_a_bias_is_coco_0(seed):
     assert np.linalg.norm(M[:, 25:] - own.Z) < 1e-2 * np.linalg.norm(own.Z)
 
 
-def test_mc_b_s_bias_is_free_and_mc_1_s_column_of_ones_is_not():
+def test_mc_b_s_bias_is_free_and_mc_1_s_column_of_ones_is_not() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 5))
     Y = (rng.random((80, 3)) < (0.9, 0.5, 0.1)).astype(float)
@@ -259,7 +264,7 @@ def test_mc_b_s_bias_is_free_and_mc_1_s_column_of_ones_is_not():
     assert ones[2] < -0.5
 
 
-def test_mc_is_squared_loss_on_both_parts(table):
+def test_mc_is_squared_loss_on_both_parts(table: Bunch) -> None:
     one = Mc().fit(table.X, table.Y)
     D = np.hstack((table.X, table.Y))
     two = SoftImpute(preset="paper").fit(D).reconstruct().X
@@ -270,7 +275,7 @@ def test_mc_is_squared_loss_on_both_parts(table):
     assert one.validation_ is None
 
 
-def test_oracle_makes_no_error(table):
+def test_oracle_makes_no_error(table: Bunch) -> None:
     own = Oracle(X_true=table.X_true, Y_true=table.Y_true).fit(table.X, table.Y).reconstruct()
     assert relative_error(table.X_true, own.X) == 0
     assert hamming_error(table.Y_true, own.Z > 0) == 0
@@ -280,7 +285,7 @@ def test_oracle_makes_no_error(table):
 
 
 @pytest.fixture(scope="module")
-def shifted():
+def shifted() -> tuple[Bunch, FloatArray, FloatArray]:
     """A table with what real ones have and the published settings cannot take: offsets and units."""
     data = make_low_rank_multilabel(120, 30, 12, rank=2, observed=0.5, random_state=0)
     units = np.geomspace(0.01, 100, 30)
@@ -298,7 +303,9 @@ def shifted():
     ],
     ids=name,
 )
-def test_tuned_beats_published_on_shifted_columns(model, shifted):
+def test_tuned_beats_published_on_shifted_columns(
+    model: Any, shifted: tuple[Bunch, FloatArray, FloatArray]
+) -> None:
     data, X, X_true = shifted
     seen = ~np.isnan(data.Y)
     errors = []
@@ -313,7 +320,7 @@ def test_tuned_beats_published_on_shifted_columns(model, shifted):
     assert fitted.validation_
 
 
-def test_tuned_records_what_it_tried(shifted):
+def test_tuned_records_what_it_tried(shifted: tuple[Bunch, FloatArray, FloatArray]) -> None:
     data, X, _ = shifted
     model = Mc(preset="tuned", random_state=0).fit(X, data.Y)
     assert {"rank_penalty", "feature_error", "label_error"} == set(model.validation_[0])
@@ -332,7 +339,7 @@ def test_tuned_records_what_it_tried(shifted):
     assert len(given.validation_) == 2
 
 
-def test_hidden_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table):
+def test_hidden_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table: Bunch) -> None:
     observed = Observations(table.X, table.Y)
     one, two, other = (hold_out(observed, seed) for seed in (0, 0, 1))
     for hidden, known, shown in (
@@ -346,7 +353,7 @@ def test_hidden_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table):
     assert (one.X_hidden != other.X_hidden).any()
 
 
-def test_a_path_ends_when_every_watched_score_has_turned():
+def test_a_path_ends_when_every_watched_score_has_turned() -> None:
     scores = [5, 4, 3, 4, 5, 6, 1, 0]
     candidates = [({"penalty": k}, score) for k, score in enumerate(scores)]
     records, answers = follow(
@@ -365,7 +372,9 @@ def test_a_path_ends_when_every_watched_score_has_turned():
 
 
 @pytest.mark.parametrize(("before", "length"), [(1e-4, 5), (0.05, 8)])
-def test_once_labels_have_turned_features_far_behind_another_path_do_not_keep_it_going(before, length):
+def test_once_labels_have_turned_features_far_behind_another_path_do_not_keep_it_going(
+    before: float, length: int
+) -> None:
     labels = [3.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     candidates = [({"penalty": k}, k) for k in range(8)]
     rivals = [{"feature_error": before, "label_error": 100.0}]
@@ -375,7 +384,7 @@ def test_once_labels_have_turned_features_far_behind_another_path_do_not_keep_it
     assert len(records) == length
 
 
-def test_a_path_ends_when_what_is_left_of_every_error_is_negligible():
+def test_a_path_ends_when_what_is_left_of_every_error_is_negligible() -> None:
     errors = [1.0, 1e-3, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]
     candidates = [({"penalty": k}, error) for k, error in enumerate(errors)]
     records, answers = follow(iter(candidates), lambda error: {"feature_error": error})

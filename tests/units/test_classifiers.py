@@ -2,6 +2,7 @@
 
 import pickle
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from cocomplete import InputError
+from cocomplete.arrays import FloatArray
 from cocomplete.baselines import AllZero, LabelMajority, LIMOClassifier, NetworkClassifier
 from cocomplete.baselines.limo import best_cuts
 from cocomplete.kernels.margins import margin_steps
@@ -23,16 +25,18 @@ from cocomplete.kernels.margins import margin_steps
 nan = np.nan
 
 
-def clean(seed=0, n=60, d=5, n_labels=4, rank=2):
+def clean(
+    seed: int = 0, n: int = 60, d: int = 5, n_labels: int = 4, rank: int = 2
+) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
     X = rng.random((n, d))
     Z = (X - 0.5) @ rng.normal(size=(d, rank)) @ rng.normal(size=(rank, n_labels))
     return X, (Z > 0).astype(float)
 
 
-def limo_objective(W, X, Y):
+def limo_objective(W: FloatArray, X: FloatArray, Y: FloatArray) -> float:
     """LIMO's objective, pair by pair as printed."""
-    scores, value = X @ W.T, np.sum(W**2)
+    scores, value = X @ W.T, float(np.sum(W**2))
     for i, (row, y) in enumerate(zip(scores, Y, strict=True)):
         assert i < len(X)
         value += sum(
@@ -44,7 +48,15 @@ def limo_objective(W, X, Y):
     return value
 
 
-def plain_steps(X, Y, W, draws, step, label_weight, instance_weight):
+def plain_steps(
+    X: FloatArray,
+    Y: FloatArray,
+    W: FloatArray,
+    draws: FloatArray,
+    step: float,
+    label_weight: float,
+    instance_weight: float,
+) -> tuple[FloatArray, FloatArray]:
     """The authors' steps on dense weights, every iterate added to a plain sum."""
     W, total = W.copy(), np.zeros_like(W)
     n = len(X)
@@ -71,13 +83,15 @@ def plain_steps(X, Y, W, draws, step, label_weight, instance_weight):
     return W, total
 
 
-def compiled_steps(X, Y, W, draws, *weights):
+def compiled_steps(
+    X: FloatArray, Y: FloatArray, W: FloatArray, draws: FloatArray, *weights: float
+) -> tuple[FloatArray, FloatArray]:
     rows, of_rows, of_labels = sparse.csr_array(X), sparse.csr_array(Y), sparse.csr_array(Y.T)
     V, total = W.copy(), np.zeros_like(W)
     decay, mass, seen = np.ones(len(W)), np.zeros(len(W)), np.zeros(len(W), np.int64)
     half = len(draws) // 2
     for done, part in ((0, draws[:half]), (half, draws[half:])):
-        margin_steps(
+        margin_steps(  # type: ignore[call-arg]
             *(each.astype(np.int64) for each in (rows.indptr, rows.indices)),
             rows.data,
             *(part.astype(np.int64) for of in (of_rows, of_labels) for part in (of.indptr, of.indices)),
@@ -99,7 +113,9 @@ def compiled_steps(X, Y, W, draws, *weights):
     st.sampled_from([0.01, 0.3, 0.9]),
     st.sampled_from([(1.0, 1.0), (0.0, 2.0), (0.5, 0.0)]),
 )
-def test_lazily_averaged_weights_are_the_plainly_averaged_ones(seed, step, weights):
+def test_lazily_averaged_weights_are_the_plainly_averaged_ones(
+    seed: int, step: float, weights: tuple[float, float]
+) -> None:
     rng = np.random.default_rng(seed)
     n, d, n_labels = rng.integers(2, 9), rng.integers(1, 6), rng.integers(2, 6)
     X = np.where(rng.random((n, d)) < 0.6, rng.normal(size=(n, d)), 0)
@@ -110,7 +126,7 @@ def test_lazily_averaged_weights_are_the_plainly_averaged_ones(seed, step, weigh
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9 * len(draws))
 
 
-def test_limo_s_objective_falls():
+def test_limo_s_objective_falls() -> None:
     X, Y = clean()
     values = [
         limo_objective(LIMOClassifier(epochs=epochs, random_state=0).fit(X, Y).coef_, X, Y)
@@ -120,7 +136,7 @@ def test_limo_s_objective_falls():
     assert start > values[0] > values[1] > values[2]
 
 
-def test_limo_learns_and_the_seed_decides():
+def test_limo_learns_and_the_seed_decides() -> None:
     X, Y = clean(n=200)
     model = LIMOClassifier(random_state=3, epochs=50).fit(X, Y)
     error = np.mean(model.predict(X) != Y)
@@ -132,7 +148,7 @@ def test_limo_learns_and_the_seed_decides():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
-def test_limo_takes_sparse_tables_and_frames():
+def test_limo_takes_sparse_tables_and_frames() -> None:
     X, Y = clean()
     X[X < 0.4] = 0
     dense = LIMOClassifier(random_state=0).fit(X, Y)
@@ -146,7 +162,7 @@ def test_limo_takes_sparse_tables_and_frames():
     np.testing.assert_array_equal(frame.coef_, dense.coef_)
 
 
-def test_limo_skips_rows_without_labels_and_full_labels():
+def test_limo_skips_rows_without_labels_and_full_labels() -> None:
     X, Y = clean()
     Y[:20], Y[:, 1], Y[:, 2], Y[30] = 0, 1, 0, 1
     model = LIMOClassifier(random_state=0).fit(X, Y)
@@ -154,7 +170,7 @@ def test_limo_skips_rows_without_labels_and_full_labels():
     assert np.isfinite(LIMOClassifier(random_state=0).fit(X, np.zeros_like(Y)).coef_).all()
 
 
-def test_classifiers_join_pipelines_and_searches():
+def test_classifiers_join_pipelines_and_searches() -> None:
     X, Y = clean()
     pipe = make_pipeline(MaxAbsScaler(), LIMOClassifier(epochs=2, random_state=0)).fit(X, Y)
     assert pipe.predict(X).shape == Y.shape
@@ -163,7 +179,7 @@ def test_classifiers_join_pipelines_and_searches():
 
 
 @given(st.integers(0, 10_000))
-def test_cuts_are_the_best_of_all_allowed(seed):
+def test_cuts_are_the_best_of_all_allowed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_labels = int(rng.integers(2, 8))
     scores = np.round(rng.normal(size=(6, n_labels)), 1)
@@ -176,7 +192,7 @@ def test_cuts_are_the_best_of_all_allowed(seed):
         assert (row > cut).any()
 
 
-def test_network_learns_and_handles_one_label():
+def test_network_learns_and_handles_one_label() -> None:
     X, Y = clean(n=200)
     model = NetworkClassifier(random_state=0).fit(X, Y)
     assert np.mean(model.predict(X) != Y) < 0.6 * np.mean(LabelMajority().fit(X, Y).predict(X) != Y)
@@ -191,7 +207,7 @@ def test_network_learns_and_handles_one_label():
     assert clone(model).get_params() == model.get_params()
 
 
-def test_references_take_holes():
+def test_references_take_holes() -> None:
     X = [[1.0], [nan], [2.0]]
     y = [[1, nan, 0], [1, 0, 1], [nan, 1, nan]]
     np.testing.assert_array_equal(LabelMajority().fit(X, y).predict([[0.0], [nan]]), [[1, 0, 0]] * 2)
@@ -233,13 +249,13 @@ def test_references_take_holes():
         ),
     ],
 )
-def test_bad_input_is_named(model, X, y, message):
+def test_bad_input_is_named(model: Any, X: Any, y: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         model.fit(X, y)
 
 
 @pytest.mark.parametrize("model", [LIMOClassifier(), NetworkClassifier(), AllZero(), LabelMajority()])
-def test_not_fitted_and_wrong_columns(model):
+def test_not_fitted_and_wrong_columns(model: Any) -> None:
     model = clone(model)
     with pytest.raises(NotFittedError):
         model.predict([[1.0]])

@@ -1,5 +1,7 @@
 import pickle
 import warnings
+from random import Random
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
 import cocomplete
@@ -19,16 +22,16 @@ from cocomplete.metrics import hamming_error, relative_error, standardized_rmse
 
 nan = np.nan
 
-GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 """Nothing to choose: what is tested is quick, and does not hang on which cells were hidden."""
 
 
 @pytest.fixture(scope="module")
-def table():
+def table() -> Bunch:
     return make_low_rank_multilabel(60, 12, 6, rank=2, observed=0.6, random_state=3)
 
 
-def test_observed_cells_come_back_bit_equal_and_no_hole_is_left(table):
+def test_observed_cells_come_back_bit_equal_and_no_hole_is_left(table: Bunch) -> None:
     done = CoCompleter().fit(table.X, table.Y).complete(table.X, table.Y)
     X_known, Y_known = ~np.isnan(table.X), ~np.isnan(table.Y)
     assert (done.X[X_known] == table.X[X_known]).all()
@@ -39,7 +42,7 @@ def test_observed_cells_come_back_bit_equal_and_no_hole_is_left(table):
     assert ((done.Y_proba >= 0) & (done.Y_proba <= 1)).all()
 
 
-def test_holes_get_the_model_s_own_values(table):
+def test_holes_get_the_model_s_own_values(table: Bunch) -> None:
     model = CoCompleter(threshold=0.3, clip=False).fit(table.X, table.Y)
     done, own = model.complete(table.X, table.Y), model.reconstruct()
     holes = np.isnan(table.X)
@@ -49,7 +52,7 @@ def test_holes_get_the_model_s_own_values(table):
     np.testing.assert_array_equal(done.Y[unknown], (done.Y_proba > 0.3)[unknown])
 
 
-def test_fitted_attributes_agree_with_each_other(table):
+def test_fitted_attributes_agree_with_each_other(table: Bunch) -> None:
     model = CoCompleter(certify=True).fit(table.X, table.Y)
     assert model.rank_ == len(model.singular_values_) == len(model.components_)
     assert model.components_.shape[1] == len(model.offsets_) == 18
@@ -61,7 +64,7 @@ def test_fitted_attributes_agree_with_each_other(table):
     assert 0 <= model.duality_gap_ <= model.tol
 
 
-def test_the_function_is_the_class(table):
+def test_the_function_is_the_class(table: Bunch) -> None:
     one = complete(table.X, table.Y, **GIVEN)
     two = CoCompleter(**GIVEN).fit(table.X, table.Y).complete(table.X, table.Y)
     for ours, theirs in zip(one[:3], two[:3], strict=True):
@@ -69,14 +72,14 @@ def test_the_function_is_the_class(table):
     assert complete(table.X).Y is None
 
 
-def test_not_fitted():
+def test_not_fitted() -> None:
     with pytest.raises(NotFittedError):
         CoCompleter().complete([[1.0]])
     with pytest.raises(NotFittedError):
         CoCompleter().reconstruct()
 
 
-def test_names_index_and_types_come_back():
+def test_names_index_and_types_come_back() -> None:
     X = pd.DataFrame(
         {"a": pd.array([1, None, 3, 4], dtype="Int64"), "b": [1, 2, 3, 4], "c": [0.5, nan, 1.5, 2.0]},
         index=[7, 3, 3, 1],
@@ -97,7 +100,7 @@ def test_names_index_and_types_come_back():
     assert not done.Y.isna().any().any()
 
 
-def test_polars_in_polars_out():
+def test_polars_in_polars_out() -> None:
     X = pl.DataFrame({"a": [1, None, 3], "b": [0.5, 1.5, None]})
     y = pl.DataFrame({"u": [True, False, None], "v": [1, None, 0]})
     done = complete(X, y)
@@ -107,7 +110,7 @@ def test_polars_in_polars_out():
     assert done.X["a"][0] == 1
 
 
-def test_an_empty_column_and_an_empty_row_get_offsets_alone():
+def test_an_empty_column_and_an_empty_row_get_offsets_alone() -> None:
     X = np.array([[1.0, nan, 2.0], [nan, nan, nan], [3.0, nan, 5.0], [2.0, nan, 3.0]])
     y = np.array([[1.0, nan], [nan, nan], [0.0, nan], [1.0, nan]])
     with pytest.warns(UserWarning, match="nothing is observed"):
@@ -147,12 +150,12 @@ def test_an_empty_column_and_an_empty_row_get_offsets_alone():
         ({"rank_penalty": 1e300}, r"rank_penalty must be at most 1e\+100, got 1e\+300; squares"),
     ],
 )
-def test_bad_parameters_are_named(params, message):
+def test_bad_parameters_are_named(params: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         CoCompleter(**params).fit([[1.0, 2.0], [2.0, 1.0]])
 
 
-def test_the_paper_s_preset():
+def test_the_paper_s_preset() -> None:
     model = CoCompleter.from_paper(0.0, max_iter=7, step_floor=None)
     params = model.get_params()
     assert (params["rank_penalty"], params["residual_penalty"], params["feature_weight"]) == (1.0, 0.0, 0.01)
@@ -161,29 +164,29 @@ def test_the_paper_s_preset():
     assert clone(model).get_params() == params
 
 
-def test_same_input_gives_the_same_bits_again(table):
+def test_same_input_gives_the_same_bits_again(table: Bunch) -> None:
     one, two = (CoCompleter.from_paper(max_iter=40).fit(table.X, table.Y).reconstruct() for _ in range(2))
     assert (one.X == two.X).all()
     assert (one.Z == two.Z).all()
 
 
-def test_errors_do_not_depend_on_the_number_of_threads():
+def test_errors_do_not_depend_on_the_number_of_threads() -> None:
     data = make_low_rank_multilabel(300, 80, 30, rank=4, observed=0.4, random_state=0)
     errors = []
     for threads in (1, 2):
         with threadpool_limits(threads):
             fitted = CoCompleter.from_paper(max_iter=60).fit(data.X, data.Y).reconstruct()
         errors.append((relative_error(data.X_true, fitted.X), hamming_error(data.Y_true, fitted.Z > 0)))
-    np.testing.assert_allclose(*errors, atol=1e-4)
+    np.testing.assert_allclose(errors[0], errors[1], atol=1e-4)
 
 
-def test_pickle(table):
+def test_pickle(table: Bunch) -> None:
     model = CoCompleter().fit(table.X, table.Y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.reconstruct().X, model.reconstruct().X)
 
 
-def test_defaults_beat_column_means_on_the_synthetic_clinic():
+def test_defaults_beat_column_means_on_the_synthetic_clinic() -> None:
     clinic = make_clinic()
     X_known, Y_known = ~np.isnan(clinic.X), ~np.isnan(clinic.Y)
     ours = complete(clinic.X, clinic.Y)
@@ -200,7 +203,7 @@ def test_defaults_beat_column_means_on_the_synthetic_clinic():
 
 
 @given(st.randoms(use_true_random=False))
-def test_order_of_rows_and_columns_does_not_matter(random):
+def test_order_of_rows_and_columns_does_not_matter(random: Random) -> None:
     data = make_low_rank_multilabel(14, 6, 4, rank=2, observed=0.7, random_state=random.randrange(10_000))
     orders = [random.sample(range(size), size) for size in (14, 6, 4)]
     rows, features, labels = (np.array(order) for order in orders)
@@ -213,7 +216,7 @@ def test_order_of_rows_and_columns_does_not_matter(random):
 
 
 @given(st.floats(-1e3, 1e3), st.floats(0.01, 100))
-def test_shifting_and_scaling_a_feature_changes_only_its_units(shift, factor):
+def test_shifting_and_scaling_a_feature_changes_only_its_units(shift: float, factor: float) -> None:
     data = make_low_rank_multilabel(20, 5, 3, rank=2, observed=0.8, random_state=1)
     other = data.X.copy()
     other[:, 2] = factor * other[:, 2] + shift
@@ -224,7 +227,7 @@ def test_shifting_and_scaling_a_feature_changes_only_its_units(shift, factor):
 
 
 @given(st.floats(-1e3, 1e3))
-def test_adding_a_constant_to_a_feature_changes_only_its_offset(shift):
+def test_adding_a_constant_to_a_feature_changes_only_its_offset(shift: float) -> None:
     data = make_low_rank_multilabel(20, 5, 3, rank=2, observed=0.8, random_state=1)
     other = data.X.copy()
     other[:, 2] += shift
@@ -238,7 +241,9 @@ def test_adding_a_constant_to_a_feature_changes_only_its_offset(shift):
 @pytest.mark.parametrize(
     ("residual_penalty", "solver"), [(0.0, "factored"), (5.0, "factored"), (0.5, "primal-dual")]
 )
-def test_auto_names_its_solver_and_says_why(table, caplog, residual_penalty, solver):
+def test_auto_names_its_solver_and_says_why(
+    table: Bunch, caplog: pytest.LogCaptureFixture, residual_penalty: float, solver: str
+) -> None:
     model = CoCompleter(rank_penalty=2.0, residual_penalty=residual_penalty, tol=1e-2, verbose=1)
     with caplog.at_level("INFO", logger="cocomplete"):
         model.fit(table.X, table.Y)
@@ -248,13 +253,13 @@ def test_auto_names_its_solver_and_says_why(table, caplog, residual_penalty, sol
     assert "gap" in caplog.text
 
 
-def test_every_iteration_is_logged_on_request(table, caplog):
+def test_every_iteration_is_logged_on_request(table: Bunch, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", logger="cocomplete"):
         CoCompleter(verbose=2, **GIVEN).fit(table.X, table.Y)
     assert "iteration 1, objective" in caplog.text
 
 
-def test_not_converging_is_said_with_the_distance_and_the_cure(table):
+def test_not_converging_is_said_with_the_distance_and_the_cure(table: Bunch) -> None:
     with pytest.warns(
         ConvergenceWarning, match=r"gap is .* after 1 iterations .* tol=1e-09; raise max_iter or tol"
     ):
@@ -266,7 +271,7 @@ def test_not_converging_is_said_with_the_distance_and_the_cure(table):
     assert model.rank_ == 1
 
 
-def test_polish_is_off_by_default_and_reported(table):
+def test_polish_is_off_by_default_and_reported(table: Bunch) -> None:
     assert not CoCompleter(**GIVEN).fit(table.X, table.Y).polished_
     model = CoCompleter(
         rank_penalty=1.0, residual_penalty=1.0, feature_weight=0.01, center=False, scale=False, polish=True
@@ -277,22 +282,22 @@ def test_polish_is_off_by_default_and_reported(table):
     assert model.converged_
 
 
-def test_factored_refuses_the_regime_in_between(table):
+def test_factored_refuses_the_regime_in_between(table: Bunch) -> None:
     model = CoCompleter(rank_penalty=2.0, residual_penalty=0.5, solver="factored")
     with pytest.raises(InputError, match=r"solver='factored' needs residual_penalty 0 or at least"):
         model.fit(table.X, table.Y)
 
 
 @pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
-def test_every_solver_completes(table, solver):
+def test_every_solver_completes(table: Bunch, solver: str) -> None:
     done = complete(table.X, table.Y, solver=solver, **GIVEN, tol=1e-2)
     assert np.isfinite(done.X).all()
     assert np.isin(done.Y, (0, 1)).all()
 
 
-def test_public_names():
+def test_public_names() -> None:
     assert set(cocomplete.__all__) <= set(dir(cocomplete))
-    assert cocomplete.__version__.count(".") == 2
+    assert str(cocomplete.__version__).count(".") == 2
     assert cocomplete.datasets.make_clinic is make_clinic
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         cocomplete.nonsense  # noqa: B018

@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from cocomplete.datasets import load_mulan, make_clinic, make_low_rank_multilabe
 from cocomplete.exceptions import InputError
 
 
-def test_low_rank_generator_is_section_4_1_of_the_paper():
+def test_low_rank_generator_is_section_4_1_of_the_paper() -> None:
     data = make_low_rank_multilabel(400, 60, 30, rank=4, observed=0.2, random_state=0)
     M = np.hstack((data.X_true, data.Z_true))
     assert np.linalg.matrix_rank(M) == 4
@@ -26,7 +27,7 @@ def test_low_rank_generator_is_section_4_1_of_the_paper():
     assert kstest(mixed.ravel(), "uniform").pvalue > 1e-3
 
 
-def test_generators_are_seeded():
+def test_generators_are_seeded() -> None:
     for make in (make_clinic, make_low_rank_multilabel):
         one, two, other = make(50, random_state=5), make(50, random_state=5), make(50, random_state=6)
         np.testing.assert_array_equal(one.X, two.X)
@@ -35,12 +36,12 @@ def test_generators_are_seeded():
 
 
 @pytest.mark.parametrize("params", [{"observed": 0}, {"observed": 1.5}, {"rank": 0}, {"n_samples": 0}])
-def test_low_rank_generator_refuses_nonsense(params):
+def test_low_rank_generator_refuses_nonsense(params: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(params))):
         make_low_rank_multilabel(**params)
 
 
-def test_the_clinic_is_readable_and_called_synthetic():
+def test_the_clinic_is_readable_and_called_synthetic() -> None:
     clinic = make_clinic()
     assert clinic.X.shape == (400, 25)
     assert clinic.Y.shape == (400, 12)
@@ -59,7 +60,7 @@ def test_the_clinic_is_readable_and_called_synthetic():
         make_clinic(feature_share=0)
 
 
-def test_the_clinic_is_low_rank_underneath():
+def test_the_clinic_is_low_rank_underneath() -> None:
     X = make_clinic(4000).X_true[:, :20]
     values = np.linalg.eigvalsh(np.corrcoef(X.T))[::-1]
     assert values[:5].sum() > 0.7 * values.sum()
@@ -95,12 +96,12 @@ XML = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def write(folder, **files):
+def write(folder: Path, **files: str) -> None:
     for name, text in files.items():
         (folder / name.replace("_", ".")).write_text(text)
 
 
-def test_dense_arff_with_quotes_unknowns_and_nested_labels(tmp_path):
+def test_dense_arff_with_quotes_unknowns_and_nested_labels(tmp_path: Path) -> None:
     write(tmp_path, music_arff=DENSE, music_xml=XML)
     data = load_mulan(tmp_path / "music.arff")
     assert data.feature_names == ["loud ness", "key"]
@@ -109,7 +110,7 @@ def test_dense_arff_with_quotes_unknowns_and_nested_labels(tmp_path):
     np.testing.assert_array_equal(data.Y, [[0, 1], [1, np.nan], [np.nan, 0]])
 
 
-def test_sparse_arff_has_zeros_and_first_categories_where_cells_are_absent(tmp_path):
+def test_sparse_arff_has_zeros_and_first_categories_where_cells_are_absent(tmp_path: Path) -> None:
     write(tmp_path, s_arff=SPARSE, l_xml='<labels><label name="L"/></labels>')
     data = load_mulan(tmp_path / "s.arff", tmp_path / "l.xml")
     np.testing.assert_array_equal(data.X, [[1.5, 1, 0], [0, 1, 0], [0, 0, np.nan]])
@@ -133,7 +134,7 @@ def test_sparse_arff_has_zeros_and_first_categories_where_cells_are_absent(tmp_p
         (DENSE, None, r"no list of labels beside .*expected a\.xml"),
     ],
 )
-def test_broken_mulan_files_are_named(tmp_path, arff, xml, message):
+def test_broken_mulan_files_are_named(tmp_path: Path, arff: str, xml: str, message: str) -> None:
     write(tmp_path, a_arff=arff)
     if xml is not None:
         write(tmp_path, a_xml=xml)
@@ -141,7 +142,7 @@ def test_broken_mulan_files_are_named(tmp_path, arff, xml, message):
         load_mulan(tmp_path / "a.arff")
 
 
-def test_missing_mulan_files_are_named(tmp_path):
+def test_missing_mulan_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.arff cannot be read: No such file"):
         load_mulan(tmp_path / "a.arff", tmp_path / "a.xml")
     write(tmp_path, a_arff=DENSE)
@@ -161,7 +162,7 @@ def test_missing_mulan_files_are_named(tmp_path):
         ("birds-train", 322, 260, 19),
     ],
 )
-def test_real_mulan_sets(name, rows, features, labels):
+def test_real_mulan_sets(name: str, rows: int, features: int, labels: int) -> None:
     data = load_mulan(Path(os.environ["COCOMPLETE_DATA"]) / f"{name}.arff")
     assert data.X.shape == (rows, features)
     assert data.Y.shape == (rows, labels)

@@ -1,6 +1,7 @@
 """From the user's columns to the solvers' and back: scores, scales, types."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import expit, ndtri
 
 from cocomplete import InputError
+from cocomplete.arrays import FloatArray
 from cocomplete.problem.encoding import Encoding, find_yes_no, resolve_feature_types
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.scores import NormalScores
@@ -18,7 +20,9 @@ from cocomplete.problem.standardize import ABSURD, FAR, Standardization, limits
 nan = np.nan
 
 
-def columns(least=1, most=30, elements=None):
+def columns(
+    least: int = 1, most: int = 30, elements: st.SearchStrategy[float] | None = None
+) -> st.SearchStrategy[FloatArray]:
     values = st.floats(-1e4, 1e4, width=32) if elements is None else elements
     return st.integers(least, most).flatmap(lambda n: arrays(np.float64, n, elements=values))
 
@@ -27,7 +31,7 @@ def columns(least=1, most=30, elements=None):
 
 
 @given(columns(), columns())
-def test_scores_rise_with_values_and_ties_share_one(values, others):
+def test_scores_rise_with_values_and_ties_share_one(values: FloatArray, others: FloatArray) -> None:
     scores = NormalScores.of(values[:, None])
     asked = np.concatenate((values, others))
     t = scores.apply(asked[:, None])[:, 0]
@@ -44,7 +48,7 @@ def test_scores_rise_with_values_and_ties_share_one(values, others):
 
 
 @given(columns(elements=st.integers(-5, 5).map(float)))
-def test_without_doubt_observed_values_come_back(values):
+def test_without_doubt_observed_values_come_back(values: FloatArray) -> None:
     scores = NormalScores.of(values[:, None])
     t = scores.apply(values[:, None])[:, 0]
     mean, std = scores.undo(0, t, np.zeros_like(t))
@@ -53,13 +57,15 @@ def test_without_doubt_observed_values_come_back(values):
 
 
 @given(columns(elements=st.integers(-3, 3).map(float)))
-def test_scores_of_a_mirrored_column_are_mirrored(values):
+def test_scores_of_a_mirrored_column_are_mirrored(values: FloatArray) -> None:
     there, back = (NormalScores.of(X).apply(X) for X in (values[:, None], -values[:, None]))
     np.testing.assert_allclose(back, -there, atol=1e-12)
 
 
 @given(columns(), st.floats(-1e3, 1e3), st.floats(0, 1e3))
-def test_a_score_among_the_observed_ones_comes_back_inside_the_range(values, t, variance):
+def test_a_score_among_the_observed_ones_comes_back_inside_the_range(
+    values: FloatArray, t: float, variance: float
+) -> None:
     scores = NormalScores.of(values[:, None])
     end = ndtri(1 - 0.5 / len(values))
     inside = scores.value(0, np.clip(np.array([t]), -end, end))
@@ -77,7 +83,7 @@ def test_a_score_among_the_observed_ones_comes_back_inside_the_range(values, t, 
     assert scores.undo(0, np.array([t]), np.array([variance]))[1][0] >= 0
 
 
-def test_mean_and_deviation_are_those_of_many_draws():
+def test_mean_and_deviation_are_those_of_many_draws() -> None:
     rng = np.random.default_rng(0)
     values = np.exp(rng.normal(size=400))
     scores = NormalScores.of(values[:, None])
@@ -91,7 +97,7 @@ def test_mean_and_deviation_are_those_of_many_draws():
     np.testing.assert_allclose(std, drawn.std(axis=0), rtol=0.08)
 
 
-def test_far_from_zero_the_deviation_survives():
+def test_far_from_zero_the_deviation_survives() -> None:
     values = 1e9 + np.arange(50.0)
     scores = NormalScores.of(values[:, None])
     near = NormalScores.of((values - 1e9)[:, None])
@@ -100,7 +106,7 @@ def test_far_from_zero_the_deviation_survives():
         np.testing.assert_allclose(one % 1e9, other, atol=1e-5)
 
 
-def test_constant_empty_and_single_columns_have_scores_too():
+def test_constant_empty_and_single_columns_have_scores_too() -> None:
     X = np.array([[3.0, nan, 7.0], [3.0, nan, nan], [3.0, nan, nan]])
     scores = NormalScores.of(X)
     np.testing.assert_array_equal(scores.apply(X), [[0, nan, 0], [0, nan, nan], [0, nan, nan]])
@@ -115,7 +121,7 @@ def test_constant_empty_and_single_columns_have_scores_too():
     np.testing.assert_array_equal(std, 1)
 
 
-def test_scores_do_not_change_with_a_monotone_change_of_units():
+def test_scores_do_not_change_with_a_monotone_change_of_units() -> None:
     X = np.random.default_rng(1).normal(size=(30, 3))
     X[np.random.default_rng(2).random(X.shape) < 0.3] = nan
     np.testing.assert_allclose(NormalScores.of(X).apply(X), NormalScores.of(np.exp(X)).apply(np.exp(X)))
@@ -133,7 +139,7 @@ def test_scores_do_not_change_with_a_monotone_change_of_units():
     st.sampled_from((-20.0, -1.0, 0.01, 3.0)),
     st.sampled_from((-100.0, 0.0, 7.0)),
 )
-def test_standardisation_follows_a_change_of_units(values, factor, shift):
+def test_standardisation_follows_a_change_of_units(values: FloatArray, factor: float, shift: float) -> None:
     assume(np.ptp(values) > 0)
     X = values[:, None]
     one, other = (Standardization.of(Z, center=True, scale=True) for Z in (X, factor * X + shift))
@@ -145,7 +151,7 @@ def test_standardisation_follows_a_change_of_units(values, factor, shift):
 
 
 @given(columns(least=3, elements=st.integers(-50, 50).map(float)), st.booleans(), st.booleans())
-def test_undoing_what_was_applied_gives_the_value_back(values, center, scale):
+def test_undoing_what_was_applied_gives_the_value_back(values: FloatArray, center: bool, scale: bool) -> None:
     X = values[:, None]
     standard = Standardization.of(X, center=center, scale=scale)
     kept = np.clip(values, standard.low, standard.high)
@@ -154,7 +160,7 @@ def test_undoing_what_was_applied_gives_the_value_back(values, center, scale):
     np.testing.assert_allclose(std, 2 * standard.scale[0])
 
 
-def test_standard_means_mean_zero_and_variance_one():
+def test_standard_means_mean_zero_and_variance_one() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(5, 3, size=(40, 4))
     X[rng.random(X.shape) < 0.3] = nan
@@ -168,7 +174,7 @@ def test_standard_means_mean_zero_and_variance_one():
     np.testing.assert_array_equal(bare.apply(X), X)
 
 
-def test_one_outlier_moves_only_its_own_column_and_that_a_little():
+def test_one_outlier_moves_only_its_own_column_and_that_a_little() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(2, 1, size=(50, 3))
     wild = X.copy()
@@ -186,7 +192,7 @@ def test_one_outlier_moves_only_its_own_column_and_that_a_little():
     np.testing.assert_array_equal(wilder.scale, after.scale)
 
 
-def test_columns_with_next_to_nothing_observed():
+def test_columns_with_next_to_nothing_observed() -> None:
     X = np.full((4, 4), nan)
     X[0, 1] = 5.0
     X[:2, 2] = 1.0, 3.0
@@ -202,7 +208,7 @@ def test_columns_with_next_to_nothing_observed():
 
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("scale", [True, False])
-def test_single_precision_stays_single(center, scale):
+def test_single_precision_stays_single(center: bool, scale: bool) -> None:
     X = np.random.default_rng(0).normal(3, 2, size=(20, 3)).astype(np.float32)
     X[0, 0] = nan
     standard = Standardization.of(X, center=center, scale=scale)
@@ -211,7 +217,7 @@ def test_single_precision_stays_single(center, scale):
     assert NormalScores.of(X).apply(X).dtype == np.float32
 
 
-def test_new_rows_are_drawn_to_the_limits_even_if_the_column_is_standard_already():
+def test_new_rows_are_drawn_to_the_limits_even_if_the_column_is_standard_already() -> None:
     X = np.array([[-1.0], [0.0], [1.0]])
     standard = Standardization.of(X, center=True, scale=True)
     assert (standard.center[0], standard.scale[0]) == (0, 1)
@@ -222,7 +228,7 @@ def test_new_rows_are_drawn_to_the_limits_even_if_the_column_is_standard_already
 
 
 @pytest.fixture
-def mixed():
+def mixed() -> Observations:
     """Four features, of which the second and fourth are yes/no, and two labels."""
     X = np.array([[1.0, 0, 10, 1], [2.0, 1, 20, nan], [4.0, 1, nan, 0], [nan, nan, 80, 1], [9.0, 1, 60, 1]])
     Y = np.array([[1.0, 0], [1, nan], [nan, 1], [0, 0], [1, nan]])
@@ -233,7 +239,9 @@ YES_NO = np.array([False, True, False, True])
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
-def test_yes_no_features_join_the_labels_and_the_order_says_where(mixed, gaussian):
+def test_yes_no_features_join_the_labels_and_the_order_says_where(
+    mixed: Observations, gaussian: bool
+) -> None:
     encoding = Encoding.of(mixed, YES_NO, center=True, scale=True, gaussian=gaussian)
     encoded = encoding.apply(mixed)
     np.testing.assert_array_equal(encoding.order, [0, 2, 1, 3, 4, 5])
@@ -248,7 +256,9 @@ def test_yes_no_features_join_the_labels_and_the_order_says_where(mixed, gaussia
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=8), st.integers(0, 4))
-def test_the_order_is_a_permutation_that_keeps_numbers_first_and_labels_last(kinds, n_labels):
+def test_the_order_is_a_permutation_that_keeps_numbers_first_and_labels_last(
+    kinds: list[bool], n_labels: int
+) -> None:
     yes_no = np.array(kinds)
     d = len(yes_no)
     encoding = Encoding(
@@ -266,7 +276,7 @@ def test_the_order_is_a_permutation_that_keeps_numbers_first_and_labels_last(kin
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
-def test_features_decode_to_what_they_were(mixed, gaussian):
+def test_features_decode_to_what_they_were(mixed: Observations, gaussian: bool) -> None:
     encoding = Encoding.of(mixed, YES_NO, center=True, scale=True, gaussian=gaussian)
     encoded = encoding.apply(mixed)
     for j in (0, 2):
@@ -281,7 +291,7 @@ def test_features_decode_to_what_they_were(mixed, gaussian):
     np.testing.assert_allclose(std**2, expit(score) * expit(-score))
 
 
-def test_offsets_are_shrunken_log_odds_or_nothing(mixed):
+def test_offsets_are_shrunken_log_odds_or_nothing(mixed: Observations) -> None:
     encoding = Encoding.of(mixed, YES_NO, center=True, scale=True)
     np.testing.assert_array_equal(encoding.offsets[:2], 0)
     # smokes 3 of 4, treated 3 of 4, a 3 of 4, b 1 of 3; half a one and half a zero on top.
@@ -296,7 +306,7 @@ def test_offsets_are_shrunken_log_odds_or_nothing(mixed):
 # -- types of features ---------------------------------------------------------------------------------
 
 
-def test_yes_no_is_found_by_its_values():
+def test_yes_no_is_found_by_its_values() -> None:
     X = np.array([[0, 1, 0, nan, 0, 2], [1, 1, 0.5, nan, nan, 1], [nan, 1, 1, nan, 1, 0]])
     np.testing.assert_array_equal(find_yes_no(X), [True, False, False, False, True, False])
 
@@ -315,11 +325,11 @@ def test_yes_no_is_found_by_its_values():
         ({}, [0, 1, 0, 1]),
     ],
 )
-def test_types_as_asked_for(mixed, types, expected):
+def test_types_as_asked_for(mixed: Observations, types: Any, expected: Any) -> None:
     np.testing.assert_array_equal(resolve_feature_types(types, mixed), np.array(expected, bool))
 
 
-def test_all_yes_no_where_all_are(mixed):
+def test_all_yes_no_where_all_are(mixed: Observations) -> None:
     binary = Observations(mixed.X[:, YES_NO], mixed.Y)
     np.testing.assert_array_equal(resolve_feature_types("yes-no", binary), [True, True])
     # A column of ones alone is yes/no only if somebody says so.
@@ -349,12 +359,12 @@ def test_all_yes_no_where_all_are(mixed):
         ({-1: "number"}, "names feature -1, which X does not have"),
     ],
 )
-def test_wrong_types_are_refused_with_a_sentence(mixed, types, message):
+def test_wrong_types_are_refused_with_a_sentence(mixed: Observations, types: Any, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         resolve_feature_types(types, mixed)
 
 
-def test_without_names_positions_are_named(mixed):
+def test_without_names_positions_are_named(mixed: Observations) -> None:
     bare = Observations(mixed.X, mixed.Y)
     with pytest.raises(InputError, match="says that column 2 is yes/no, but it holds 10"):
         resolve_feature_types({2: "yes-no"}, bare)

@@ -1,16 +1,20 @@
 """Kernel logistic regression of labels on completed rows."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.special import expit
 
+from cocomplete.arrays import FloatArray
 from cocomplete.members import kernel
 from cocomplete.members.average import Average
-from cocomplete.members.kernel import KERNELS, CompletedRows, KernelRegression, kernel_path
+from cocomplete.members.kernel import KERNELS, CompletedRows, KernelKind, KernelRegression, kernel_path
+from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.variational import OFFSET_PRECISION
 
@@ -24,7 +28,7 @@ FEATURES = np.concatenate((np.flatnonzero(~YES_NO), np.flatnonzero(YES_NO)))
 VARIANCES = (0.5, 4.0)
 
 
-def table(seed=0, n=90):
+def table(seed: int = 0, n: int = 90) -> Observations:
     rng = np.random.default_rng(seed)
     T = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 10))
     X = 5 * (T[:, :7] + rng.normal(size=(n, 7))) - 3
@@ -34,7 +38,13 @@ def table(seed=0, n=90):
     return Observations(X, Y)
 
 
-def path(average, observed, kind, variances=VARIANCES, keys=None):
+def path(
+    average: Average,
+    observed: Observations,
+    kind: KernelKind,
+    variances: Sequence[float] = VARIANCES,
+    keys: NDArray[np.uint64] | None = None,
+) -> list[KernelRegression]:
     """Fits to a table's own rows and labels."""
     rows = CompletedRows.of(average, observed)
     keys = np.arange(observed.n_samples, dtype=np.uint64) if keys is None else keys
@@ -42,20 +52,23 @@ def path(average, observed, kind, variances=VARIANCES, keys=None):
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["units", "scores"])
-def averaged(request):
+def averaged(request: pytest.FixtureRequest) -> tuple[Observations, Average]:
     observed = table()
     return observed, Average.fit(observed, YES_NO, gaussian=request.param)
 
 
+Regressed = tuple[Observations, Average, KernelRegression, KernelRegression]
+
+
 @pytest.fixture(scope="module", params=KERNELS)
-def regressed(request):
+def regressed(request: pytest.FixtureRequest) -> Regressed:
     observed = table()
     average = Average.fit(observed, YES_NO, gaussian=False)
     stiff, loose = path(average, observed, request.param)
     return observed, average, stiff, loose
 
 
-def standardized(observed, encoding):
+def standardized(observed: Observations, encoding: Encoding) -> FloatArray:
     """Features as the regression has them, observed cells alone."""
     numbers = encoding.scale.apply(observed.X[:, ~YES_NO])
     rate = expit(encoding.log_odds[:2])
@@ -65,7 +78,7 @@ def standardized(observed, encoding):
 # -- completed rows ------------------------------------------------------------------------------------
 
 
-def test_what_was_observed_is_kept_and_the_rest_is_filled(averaged):
+def test_what_was_observed_is_kept_and_the_rest_is_filled(averaged: tuple[Observations, Average]) -> None:
     observed, average = averaged
     rows = CompletedRows.of(average, observed)
     known = standardized(observed, average.encoding)
@@ -78,7 +91,7 @@ def test_what_was_observed_is_kept_and_the_rest_is_filled(averaged):
     assert rows.X[~seen].std() > 0.2
 
 
-def test_labels_are_not_looked_at(averaged):
+def test_labels_are_not_looked_at(averaged: tuple[Observations, Average]) -> None:
     observed, average = averaged
     rows = CompletedRows.of(average, observed)
     again = CompletedRows.of(average, replace(observed, Y=1 - observed.Y))
@@ -86,7 +99,7 @@ def test_labels_are_not_looked_at(averaged):
     np.testing.assert_array_equal(again.variances, rows.variances)
 
 
-def test_variance_is_that_of_what_is_missing(averaged):
+def test_variance_is_that_of_what_is_missing(averaged: tuple[Observations, Average]) -> None:
     observed, average = averaged
     observed = Observations(observed.X[:25], np.full((25, 3), nan))
     rows = CompletedRows.of(average, observed)
@@ -106,7 +119,9 @@ def test_variance_is_that_of_what_is_missing(averaged):
     np.testing.assert_allclose(rows.variance, variances.mean(axis=1), rtol=0.3, atol=0.03)
 
 
-def test_of_an_empty_row_nothing_is_known_but_means_and_unit_variance(averaged):
+def test_of_an_empty_row_nothing_is_known_but_means_and_unit_variance(
+    averaged: tuple[Observations, Average],
+) -> None:
     _, average = averaged
     empty = Observations(np.full((1, 7), nan), np.full((1, 3), nan))
     rows = CompletedRows.of(average, empty)
@@ -114,7 +129,7 @@ def test_of_an_empty_row_nothing_is_known_but_means_and_unit_variance(averaged):
     assert rows.variance[0] == pytest.approx(1, abs=0.25)
 
 
-def test_completing_leaves_the_table_alone(averaged):
+def test_completing_leaves_the_table_alone(averaged: tuple[Observations, Average]) -> None:
     observed, average = averaged
     X, Y = observed.X.copy(), observed.Y.copy()
     CompletedRows.of(average, observed)
@@ -125,7 +140,7 @@ def test_completing_leaves_the_table_alone(averaged):
 # -- kernels -------------------------------------------------------------------------------------------
 
 
-def test_the_kernel_falls_with_what_is_not_known():
+def test_the_kernel_falls_with_what_is_not_known() -> None:
     rng = np.random.default_rng(0)
     X, variances = rng.normal(size=(4, 6)), rng.random((3, 6))
     other = CompletedRows(rng.normal(size=(3, 6)), variances)
@@ -144,7 +159,7 @@ def test_the_kernel_falls_with_what_is_not_known():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_log_odds_are_the_most_probable_ones(regressed, which):
+def test_log_odds_are_the_most_probable_ones(regressed: Regressed, which: int) -> None:
     observed, average, *both = regressed
     fit, variance = both[which], VARIANCES[which]
     assert fit.variance == variance
@@ -165,7 +180,7 @@ def test_log_odds_are_the_most_probable_ones(regressed, which):
         np.testing.assert_allclose(weights, y[known] - expit(base[j] + f), atol=5e-3)
 
 
-def test_a_linear_kernel_is_a_penalised_regression():
+def test_a_linear_kernel_is_a_penalised_regression() -> None:
     observed = table()
     average = Average.fit(observed, YES_NO, gaussian=False)
     (fit,) = path(average, observed, "linear", VARIANCES[:1])
@@ -185,7 +200,7 @@ def test_a_linear_kernel_is_a_penalised_regression():
         assert np.abs(gradient).max() < 0.05
 
 
-def test_a_larger_variance_follows_the_labels_more_closely(regressed):
+def test_a_larger_variance_follows_the_labels_more_closely(regressed: Regressed) -> None:
     observed, _, stiff, loose = regressed
     known = observed.Y_known
     loss = [
@@ -196,7 +211,7 @@ def test_a_larger_variance_follows_the_labels_more_closely(regressed):
 
 
 @pytest.mark.parametrize("kind", KERNELS)
-def test_a_fit_does_not_depend_on_the_path_to_it(kind):
+def test_a_fit_does_not_depend_on_the_path_to_it(kind: KernelKind) -> None:
     observed = table()
     average = Average.fit(observed, YES_NO, gaussian=True)
     *_, last = path(average, observed, kind, (0.1, 0.3, 1.0, 3.0))
@@ -204,7 +219,7 @@ def test_a_fit_does_not_depend_on_the_path_to_it(kind):
     np.testing.assert_allclose(last.predict(observed).mean, alone.predict(observed).mean, atol=0.03)
 
 
-def test_rows_that_are_complete_need_no_factors(regressed):
+def test_rows_that_are_complete_need_no_factors(regressed: Regressed) -> None:
     _, average, _, fit = regressed
     rng = np.random.default_rng(3)
     X = rng.normal(size=(6, 7))
@@ -219,7 +234,9 @@ def test_rows_that_are_complete_need_no_factors(regressed):
     assert np.isnan(prediction.std).all()
 
 
-def test_rows_are_predicted_alike_alone_in_blocks_or_together(regressed, monkeypatch):
+def test_rows_are_predicted_alike_alone_in_blocks_or_together(
+    regressed: Regressed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     observed, average, _, fit = regressed
     together = fit.predict(observed).mean
     monkeypatch.setattr(kernel, "BLOCK", 7)
@@ -228,13 +245,15 @@ def test_rows_are_predicted_alike_alone_in_blocks_or_together(regressed, monkeyp
     np.testing.assert_allclose(fit.of(rows.take(np.array([11]))).mean[0], together[11], rtol=1e-10)
 
 
-def test_labels_that_a_row_has_do_not_enter_its_own_prediction(regressed):
+def test_labels_that_a_row_has_do_not_enter_its_own_prediction(regressed: Regressed) -> None:
     observed, _, _, fit = regressed
     blind = replace(observed, Y=np.full_like(observed.Y, nan))
     np.testing.assert_array_equal(fit.predict(blind).mean, fit.predict(observed).mean)
 
 
-def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(regressed, monkeypatch):
+def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(
+    regressed: Regressed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     observed, average, whole, _ = regressed
     keys = np.random.default_rng(0).permutation(90).astype(np.uint64)
     monkeypatch.setattr(kernel, "MOST_ROWS", 60)
@@ -251,7 +270,9 @@ def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(regressed, 
     assert (few.weights != 0).any(axis=0).all()
 
 
-def test_which_rows_are_learnt_from_follows_keys_and_not_positions(regressed, monkeypatch):
+def test_which_rows_are_learnt_from_follows_keys_and_not_positions(
+    regressed: Regressed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     observed, average, whole, _ = regressed
     keys = np.random.default_rng(1).permutation(90).astype(np.uint64)
     order = np.random.default_rng(2).permutation(90)
@@ -262,7 +283,7 @@ def test_which_rows_are_learnt_from_follows_keys_and_not_positions(regressed, mo
     np.testing.assert_allclose(other.predict(observed).mean, one.predict(observed).mean, atol=1e-8)
 
 
-def test_rows_without_labels_take_no_place(regressed, monkeypatch):
+def test_rows_without_labels_take_no_place(regressed: Regressed, monkeypatch: pytest.MonkeyPatch) -> None:
     observed, average, whole, _ = regressed
     Y = observed.Y.copy()
     Y[::2] = nan
@@ -272,7 +293,7 @@ def test_rows_without_labels_take_no_place(regressed, monkeypatch):
     assert (some.weights != 0).any(axis=1).all()
 
 
-def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed):
+def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed: Regressed) -> None:
     observed, average, whole, _ = regressed
     Y = observed.Y.copy()
     Y[:, 1] = nan
@@ -284,12 +305,14 @@ def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed):
 
 
 @pytest.fixture(scope="module")
-def seven_features():
+def seven_features() -> Average:
     return Average.fit(table(), YES_NO, gaussian=False)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(KERNELS))
-def test_log_odds_are_the_most_probable_ones_of_any_rows(seven_features, seed, kind):
+def test_log_odds_are_the_most_probable_ones_of_any_rows(
+    seven_features: Average, seed: int, kind: KernelKind
+) -> None:
     rng = np.random.default_rng(seed)
     rows = CompletedRows(rng.normal(size=(12, 7)), np.zeros((12, 7)))
     labels = rng.choice([0.0, 1.0, nan], size=(12, 3))
@@ -304,7 +327,7 @@ def test_log_odds_are_the_most_probable_ones_of_any_rows(seven_features, seed, k
 # -- what it knows that factors do not -----------------------------------------------------------------
 
 
-def regressions(X, Y):
+def regressions(X: FloatArray, Y: FloatArray) -> dict[str, KernelRegression]:
     observed = Observations(X, Y)
     average = Average.fit(observed, np.zeros(X.shape[1], bool), gaussian=False)
     found: dict[str, KernelRegression] = {}
@@ -313,11 +336,11 @@ def regressions(X, Y):
     return found
 
 
-def log_loss(Y, z):
-    return np.mean(np.logaddexp(0, z) - Y * z)
+def log_loss(Y: FloatArray, z: FloatArray) -> float:
+    return float(np.mean(np.logaddexp(0, z) - Y * z))
 
 
-def test_features_of_their_own_are_found():
+def test_features_of_their_own_are_found() -> None:
     """A label for each of three features that have nothing in common."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8))
@@ -330,7 +353,7 @@ def test_features_of_their_own_are_found():
     assert losses["linear"] < 0.95 * losses["rbf"]
 
 
-def test_labels_that_no_line_tells_apart_are_told_by_distance():
+def test_labels_that_no_line_tells_apart_are_told_by_distance() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     Y = (X[:, :1] * X[:, 1:] + 0.2 * rng.normal(size=(300, 3)) > 0).astype(float)

@@ -1,14 +1,19 @@
 """Ensemble members beside the averages: what each sees that others do not, and what it leaves alone."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
+from cocomplete.arrays import FloatArray
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
 from cocomplete.members.linear_average import LinearAverage
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.number_kernel import LINEAR_WEIGHT, number_kernels
+from cocomplete.members.prediction import Member
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
@@ -17,7 +22,7 @@ from cocomplete.solvers.factored import solve_factored
 nan = np.nan
 
 
-def curved(seed=0, n=200, missing=0.1):
+def curved(seed: int = 0, n: int = 200, missing: float = 0.1) -> tuple[FloatArray, Observations]:
     """Two columns on a parabola, one beside them, and a label."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
@@ -26,7 +31,7 @@ def curved(seed=0, n=200, missing=0.1):
     return truth, Observations(X, (rng.random((n, 1)) < 0.5).astype(float))
 
 
-def kernel_of(observed, noise=0.2):
+def kernel_of(observed: Observations, noise: float = 0.2) -> tuple[Any, ...]:
     yes_no = np.zeros(observed.n_features, bool)
     average = Average.fit(observed, yes_no, gaussian=True)
     rows = CompletedRows.of(average, observed)
@@ -37,7 +42,7 @@ def kernel_of(observed, noise=0.2):
     )
 
 
-def test_a_kernel_of_numbers_follows_what_no_line_does():
+def test_a_kernel_of_numbers_follows_what_no_line_does() -> None:
     truth, observed = curved()
     average, _, kernel = kernel_of(observed)
     holes = np.isnan(observed.X[:, 1])
@@ -48,7 +53,7 @@ def test_a_kernel_of_numbers_follows_what_no_line_does():
     assert errors[1] < 0.7 * errors[0]
 
 
-def test_a_number_has_no_part_in_its_own_prediction():
+def test_a_number_has_no_part_in_its_own_prediction() -> None:
     _, observed = curved()
     _, _, kernel = kernel_of(observed)
     whole = Observations(np.array([[0.5, 0.3, -1.0]]), np.array([[nan]]))
@@ -59,7 +64,7 @@ def test_a_number_has_no_part_in_its_own_prediction():
     assert np.isnan(one[3])
 
 
-def test_a_kernel_of_numbers_is_ridge_regression_in_its_feature_space():
+def test_a_kernel_of_numbers_is_ridge_regression_in_its_feature_space() -> None:
     _, observed = curved(missing=0.0)
     average, rows, kernel = kernel_of(observed, noise=0.5)
     chosen, d = kernel.chosen[0], 2
@@ -75,7 +80,7 @@ def test_a_kernel_of_numbers_is_ridge_regression_in_its_feature_space():
     assert np.isnan(kernel.at(rows, chosen[:1], np.array([3]))).all()
 
 
-def test_labels_as_numbers_keep_their_rates_where_nothing_is_known():
+def test_labels_as_numbers_keep_their_rates_where_nothing_is_known() -> None:
     rng = np.random.default_rng(1)
     Y = (rng.random((400, 4)) < [0.05, 0.2, 0.5, 0.9]).astype(float)
     member = LinearAverage.fit(Observations(rng.normal(size=(400, 2)), Y), np.zeros(2, bool))
@@ -85,7 +90,7 @@ def test_labels_as_numbers_keep_their_rates_where_nothing_is_known():
     assert np.isnan(prediction[:2]).all()
 
 
-def test_labels_as_numbers_know_that_one_of_several_classes_is_left():
+def test_labels_as_numbers_know_that_one_of_several_classes_is_left() -> None:
     rng = np.random.default_rng(2)
     Y = np.eye(4)[rng.integers(4, size=300)]
     seen = np.where(rng.random(Y.shape) < 0.15, nan, Y)
@@ -101,14 +106,15 @@ def test_labels_as_numbers_know_that_one_of_several_classes_is_left():
 
 
 @pytest.mark.parametrize("kind", ["trivial", "average", "minimiser"])
-def test_members_predict_every_cell_and_leave_their_input_alone(kind):
+def test_members_predict_every_cell_and_leave_their_input_alone(kind: str) -> None:
     truth, observed = curved(n=40)
     yes_no = np.zeros(3, bool)
-    member = {
+    fits: dict[str, Callable[[], Member]] = {
         "trivial": lambda: Trivial.fit(observed, yes_no),
         "average": lambda: Average.fit(observed, yes_no, gaussian=False),
         "minimiser": lambda: Minimiser.fit(observed, yes_no, Penalties(share=0.2), solve_factored),
-    }[kind]()
+    }
+    member = fits[kind]()
     before = observed.X.copy(), observed.Y.copy()
     prediction = member.predict(observed)
     assert prediction.mean.shape == (40, 4)

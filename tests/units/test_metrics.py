@@ -1,5 +1,7 @@
 import warnings
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.exceptions import UndefinedMetricWarning
 
 import cocomplete
+from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.metrics import (
     Score,
@@ -37,7 +40,7 @@ nan = np.nan
 TRUE = np.array([[1.0, 2.0], [3.0, nan]])
 SEEN = np.array([[True, False], [False, True]])
 
-FEATURE_METRICS = {
+FEATURE_METRICS: dict[str, Callable[..., Any]] = {
     "relative_error": relative_error,
     "standardized_rmse": standardized_rmse,
     "rmse": rmse,
@@ -47,7 +50,7 @@ FEATURE_METRICS = {
         X, P, np.full(np.shape(X), 0.3), average="cells", **cells
     ),
 }
-LABEL_METRICS = {
+LABEL_METRICS: dict[str, Callable[..., Any]] = {
     "hamming_error": lambda Y, P, **cells: hamming_error(Y, np.round(P), **cells),
     "log_loss": log_loss,
     "brier": brier,
@@ -63,7 +66,7 @@ LABEL_METRICS = {
 }
 
 
-def labelled(seed=0, shape=(40, 6)):
+def labelled(seed: int = 0, shape: tuple[int, int] = (40, 6)) -> tuple[FloatArray, FloatArray]:
     """Complete labels, each row and each column with a 0 and a 1, and probabilities with ties."""
     rng = np.random.default_rng(seed)
     Y = (rng.random(shape) < 0.4).astype(float)
@@ -73,7 +76,7 @@ def labelled(seed=0, shape=(40, 6)):
 
 
 @st.composite
-def tables_with_holes(draw):
+def tables_with_holes(draw: st.DrawFn) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Labels with holes, probabilities, and other probabilities for the holes."""
     shape = draw(st.tuples(st.integers(1, 8), st.integers(1, 5)))
     Y = draw(arrays(np.float64, shape, elements=st.sampled_from([0.0, 1.0, nan])))
@@ -83,13 +86,13 @@ def tables_with_holes(draw):
     return Y, first, np.where(np.isnan(Y), second, first)
 
 
-def quietly(metric, *tables, **cells):
+def quietly(metric: Callable[..., Any], *tables: Any, **cells: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return metric(*tables, **cells)
 
 
-def test_over_all_cells_hidden_cells_and_a_mask():
+def test_over_all_cells_hidden_cells_and_a_mask() -> None:
     guess = np.array([[1.0, 4.0], [3.0, 100.0]])
     assert relative_error(TRUE, guess) == pytest.approx(2 / np.sqrt(14))
     assert relative_error(TRUE, guess, observed=SEEN) == pytest.approx(2 / np.sqrt(13))
@@ -97,20 +100,20 @@ def test_over_all_cells_hidden_cells_and_a_mask():
     assert relative_error(TRUE, guess, observed=SEEN, mask=[[True, False], [True, True]]) == 0
 
 
-def test_hamming_skips_unknown_truth():
+def test_hamming_skips_unknown_truth() -> None:
     truth = [[1, nan], [0, 1]]
     assert hamming_error(truth, [[1, 0], [1, 1]]) == pytest.approx(1 / 3)
     assert hamming_error(truth, [[True, False], [True, True]], observed=[[True, True], [False, False]]) == 0.5
 
 
-def test_standardized_rmse_of_column_means_is_one():
+def test_standardized_rmse_of_column_means_is_one() -> None:
     truth = np.random.default_rng(0).normal(size=(50, 3)) * [1, 1000, 0.001]
     means = np.broadcast_to(truth.mean(axis=0), truth.shape)
     assert standardized_rmse(truth, means) == pytest.approx(1)
     assert standardized_rmse([[5.0], [5.0]], [[5.0], [6.0]]) == pytest.approx(np.sqrt(0.5))
 
 
-def test_a_column_without_truth_disturbs_no_other():
+def test_a_column_without_truth_disturbs_no_other() -> None:
     truth, guess = [[5.0, nan], [7.0, nan]], [[5.0, 1.0], [6.0, 2.0]]
     assert standardized_rmse(truth, guess) == pytest.approx(np.sqrt(0.5))
     assert rmse(truth, guess, return_counts=True) == Score(pytest.approx(np.sqrt(0.5)), 2, (1,))
@@ -138,13 +141,15 @@ def test_a_column_without_truth_disturbs_no_other():
     ],
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_on_complete_labels_scikit_learn_agrees(ours, theirs, seed):
+def test_on_complete_labels_scikit_learn_agrees(
+    ours: Callable[..., Any], theirs: Callable[..., Any], seed: int
+) -> None:
     Y, proba = labelled(seed)
     assert ours(Y, proba) == pytest.approx(theirs(Y, proba))
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
-def test_with_holes_each_label_is_scikit_learn_s_on_its_known_cells(name):
+def test_with_holes_each_label_is_scikit_learn_s_on_its_known_cells(name: str) -> None:
     Y, proba = labelled()
     Y[np.random.default_rng(1).random(Y.shape) < 0.4] = nan
     ours = getattr(cocomplete.metrics, name)(Y, proba, average=None)
@@ -157,7 +162,9 @@ def test_with_holes_each_label_is_scikit_learn_s_on_its_known_cells(name):
 @pytest.mark.parametrize(
     ("ours", "theirs"), [(ranking_loss, reference.label_ranking_loss), (coverage, reference.coverage_error)]
 )
-def test_with_holes_each_row_is_scikit_learn_s_on_its_known_cells(ours, theirs):
+def test_with_holes_each_row_is_scikit_learn_s_on_its_known_cells(
+    ours: Callable[..., Any], theirs: Callable[..., Any]
+) -> None:
     Y, proba = labelled()
     Y[:, 3:][np.random.default_rng(1).random((len(Y), 3)) < 0.5] = nan
     rows = [
@@ -169,7 +176,9 @@ def test_with_holes_each_row_is_scikit_learn_s_on_its_known_cells(ours, theirs):
 @pytest.mark.parametrize("name", LABEL_METRICS)
 @settings(max_examples=25)
 @given(tables=tables_with_holes())
-def test_predictions_in_unknown_cells_never_matter(name, tables):
+def test_predictions_in_unknown_cells_never_matter(
+    name: str, tables: tuple[FloatArray, FloatArray, FloatArray]
+) -> None:
     Y, proba, other = tables
     metric = LABEL_METRICS[name]
     np.testing.assert_equal(
@@ -180,7 +189,9 @@ def test_predictions_in_unknown_cells_never_matter(name, tables):
 @pytest.mark.parametrize("name", LABEL_METRICS)
 @settings(max_examples=25)
 @given(tables=tables_with_holes())
-def test_a_mask_counts_the_same_cells_as_unknown_truth(name, tables):
+def test_a_mask_counts_the_same_cells_as_unknown_truth(
+    name: str, tables: tuple[FloatArray, FloatArray, FloatArray]
+) -> None:
     Y, proba, _ = tables
     known = ~np.isnan(Y)
     filled = np.where(known, Y, 1.0)
@@ -194,7 +205,9 @@ def test_a_mask_counts_the_same_cells_as_unknown_truth(name, tables):
 @pytest.mark.parametrize("name", LABEL_METRICS)
 @settings(max_examples=25)
 @given(tables=tables_with_holes(), data=st.data())
-def test_the_order_of_rows_and_columns_does_not_matter(name, tables, data):
+def test_the_order_of_rows_and_columns_does_not_matter(
+    name: str, tables: tuple[FloatArray, FloatArray, FloatArray], data: st.DataObject
+) -> None:
     Y, proba, _ = tables
     rows = data.draw(st.permutations(range(Y.shape[0])))
     columns = data.draw(st.permutations(range(Y.shape[1])))
@@ -204,7 +217,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(name, tables, data):
 
 @pytest.mark.parametrize("name", FEATURE_METRICS)
 @given(data=st.data())
-def test_features_unknown_cells_and_row_order_never_matter(name, data):
+def test_features_unknown_cells_and_row_order_never_matter(name: str, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 4)))
     value = st.floats(0.5, 9, width=32)
     X, guess, other = (data.draw(arrays(np.float64, shape, elements=value)) for _ in range(3))
@@ -220,7 +233,7 @@ def test_features_unknown_cells_and_row_order_never_matter(name, data):
 
 @pytest.mark.parametrize("name", [*FEATURE_METRICS, *LABEL_METRICS])
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_frames_are_read_and_their_columns_named(name, frame):
+def test_frames_are_read_and_their_columns_named(name: str, frame: type[Any]) -> None:
     Y, proba = labelled()
     Y[:, 4] = nan
     names = ["a", "b", "c", "d", "e", "f"]
@@ -241,7 +254,7 @@ def test_frames_are_read_and_their_columns_named(name, frame):
     assert expected.skipped == (() if by_row else (4,))
 
 
-def test_one_sided_labels_are_skipped_and_named():
+def test_one_sided_labels_are_skipped_and_named() -> None:
     Y = np.array([[1, 0, nan, 1], [0, 0, nan, 1], [1, 0, 1, nan]])
     score = np.array([[0.9, 0.1, 0.5, 0.2], [0.1, 0.1, 0.5, 0.2], [0.8, 0.3, 0.5, 0.2]])
     frame = pd.DataFrame(Y, columns=["flu", "gout", "mumps", "rabies"])
@@ -261,13 +274,13 @@ def test_one_sided_labels_are_skipped_and_named():
 
 
 @pytest.mark.parametrize("metric", [roc_auc, partial(roc_auc, average="none"), ranking_loss])
-def test_the_warning_points_at_the_caller(metric):
+def test_the_warning_points_at_the_caller(metric: Callable[..., Any]) -> None:
     with pytest.warns(UndefinedMetricWarning) as caught:
         metric([[1]], [[1]])
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_rows_with_nothing_to_rank_are_skipped_not_valued_at_zero():
+def test_rows_with_nothing_to_rank_are_skipped_not_valued_at_zero() -> None:
     Y = [[1, 0, nan], [0, 0, nan], [1, 1, 1], [nan, nan, nan]]
     score = [[0.1, 0.2, 0.9], [0.1, 0.2, 0.9], [0.1, 0.2, 0.9], [0.1, 0.2, 0.9]]
     assert ranking_loss(Y, score, return_counts=True) == Score(1.0, 2, (1, 2, 3))
@@ -278,7 +291,7 @@ def test_rows_with_nothing_to_rank_are_skipped_not_valued_at_zero():
             np.testing.assert_equal(metric([[0.0]], [[1.0]], return_counts=True), Score(nan, 0, (0,)))
 
 
-def test_precision_at_k_by_hand():
+def test_precision_at_k_by_hand() -> None:
     Y, score = [[1, 0, 1, 0]], [[0.9, 0.8, 0.7, 0.1]]
     assert [precision_at_k(Y, score, k) for k in (1, 2, 3, 4, 9)] == pytest.approx(
         [1, 1 / 2, 2 / 3, 1 / 2, 1 / 2]
@@ -287,7 +300,7 @@ def test_precision_at_k_by_hand():
     assert precision_at_k([[1, 1, 0, 0]], [[0.9, 0.5, 0.5, 0.5]], k=2) == pytest.approx((1 + 1 / 3) / 2)
 
 
-def test_reliability_is_scikit_learn_s_curve_with_counts():
+def test_reliability_is_scikit_learn_s_curve_with_counts() -> None:
     Y, proba = labelled(shape=(200, 6))
     proba = np.clip(proba + np.random.default_rng(0).random(proba.shape) / 20, 0, 1)
     curve = reliability(Y, proba, n_bins=7)
@@ -300,7 +313,7 @@ def test_reliability_is_scikit_learn_s_curve_with_counts():
     assert expected_calibration_error(Y, proba, n_bins=7) == pytest.approx(gap)
 
 
-def test_calibration_tells_honest_probabilities_from_others():
+def test_calibration_tells_honest_probabilities_from_others() -> None:
     rng = np.random.default_rng(0)
     proba = rng.random((5000, 2))
     Y = (rng.random(proba.shape) < proba).astype(float)
@@ -309,7 +322,7 @@ def test_calibration_tells_honest_probabilities_from_others():
     assert len(reliability(Y, np.full(Y.shape, 0.5)).rate) == 1
 
 
-def test_interval_coverage_meets_its_level_and_averages_as_asked():
+def test_interval_coverage_meets_its_level_and_averages_as_asked() -> None:
     rng = np.random.default_rng(0)
     std = np.array([1.0, 10.0])
     X = rng.normal(size=(20000, 2)) * std
@@ -321,7 +334,7 @@ def test_interval_coverage_meets_its_level_and_averages_as_asked():
     assert interval_coverage(*hits, average="cells") == pytest.approx(1 / 2)
 
 
-def test_one_column_may_be_one_dimensional():
+def test_one_column_may_be_one_dimensional() -> None:
     assert hamming_error([1, 0, nan], [1, 1, 1], mask=[True, True, False]) == 0.5
     assert roc_auc([1, 0, None], [[0.9], [0.2], [0.5]]) == 1
 
@@ -351,13 +364,13 @@ def test_one_column_may_be_one_dimensional():
         ),
         (lambda: brier([[1.0]], [[1.5]]), "pass probabilities, as predict_proba gives them"),
         (lambda: precision_at_k([[1.0]], [[1.0]], k=0), "k must be a whole number of 1 or more, but is 0"),
-        (lambda: reliability([[1.0]], [[1.0]], n_bins=2.5), "n_bins must be a whole number of 1 or more"),
+        (lambda: reliability([[1.0]], [[1.0]], n_bins=2.5), "n_bins must be a whole number of 1 or more"),  # type: ignore[arg-type]
         (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], 90), "level must lie between 0 and 1"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], average="rows"), "'columns' or 'cells'"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[nan]]), "X_std must be 0 or more"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0, 1.0]]), r"X_std has shape \(1, 2\) but X_true"),
     ],
 )
-def test_what_cannot_be_scored_is_said(call, message):
+def test_what_cannot_be_scored_is_said(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()

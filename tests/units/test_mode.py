@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import DTypeLike
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
@@ -17,28 +19,30 @@ from tests.strategies import tiny_objective
 nan = np.nan
 
 
-def random_mode(rng, d, labels, k):
+def random_mode(rng: np.random.Generator, d: int, labels: int, k: int) -> Mode:
     fitted_to = Cells.of(random_rows(rng, 5, d, labels))
     V, offsets = rng.normal(size=(d + labels, k)), rng.normal(size=d + labels)
     return Mode(V, offsets, 0.8, 0.6, fitted_to)
 
 
-def random_rows(rng, n, d, labels, dtype=float):
+def random_rows(
+    rng: np.random.Generator, n: int, d: int, labels: int, dtype: DTypeLike = float
+) -> Observations:
     X, Y = rng.normal(size=(n, d)), (rng.random((n, labels)) < 0.5).astype(float)
     X[rng.random(X.shape) < 0.4] = nan
     Y[rng.random(Y.shape) < 0.4] = nan
     return Observations(X.astype(dtype), Y.astype(dtype))
 
 
-def row_cost(mode, x, y, u):
+def row_cost(mode: Mode, x: FloatArray, y: FloatArray, u: FloatArray) -> float:
     """One row's share of F, from its definition."""
     t = mode.V @ u + mode.offsets
     e, z = (t[: len(x)] - x)[~np.isnan(x)], t[len(x) :][~np.isnan(y)]
     log_loss = np.sum(np.logaddexp(0, z) - y[~np.isnan(y)] * z)
-    return 0.5 * mode.rho * e @ e + log_loss + 0.5 * mode.ridge * u @ u
+    return float(0.5 * mode.rho * e @ e + log_loss + 0.5 * mode.ridge * u @ u)
 
 
-def row_gradient(mode, x, y, u):
+def row_gradient(mode: Mode, x: FloatArray, y: FloatArray, u: FloatArray) -> FloatArray:
     t = mode.V @ u + mode.offsets
     slope = np.concatenate((mode.rho * (t[: len(x)] - x), expit(t[len(x) :]) - y))
     return mode.V.T @ np.nan_to_num(slope) + mode.ridge * u
@@ -46,7 +50,7 @@ def row_gradient(mode, x, y, u):
 
 @pytest.mark.parametrize("free_offsets", [False, True])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_folding_the_rows_of_the_fit_in_gives_the_fit(seed, free_offsets):
+def test_folding_the_rows_of_the_fit_in_gives_the_fit(seed: int, free_offsets: bool) -> None:
     objective = tiny_objective(seed, offsets=True, free_offsets=free_offsets)
     solution = solve_factored(objective, tol=1e-7, max_iter=500)
     cells = Cells.of(objective.observed)
@@ -63,7 +67,7 @@ def test_folding_the_rows_of_the_fit_in_gives_the_fit(seed, free_offsets):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_features_met_exactly_are_nearly_met_in_new_rows(seed):
+def test_features_met_exactly_are_nearly_met_in_new_rows(seed: int) -> None:
     objective = tiny_objective(seed, rank_penalty=0.7, residual_penalty=0.7)
     solution = solve_factored(objective, tol=1e-6, max_iter=500)
     cells = Cells.of(objective.observed)
@@ -76,7 +80,7 @@ def test_features_met_exactly_are_nearly_met_in_new_rows(seed):
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000))
-def test_rows_minimise_and_their_covariance_is_the_inverse_hessian(seed):
+def test_rows_minimise_and_their_covariance_is_the_inverse_hessian(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, d, labels, k = (int(rng.integers(1, high)) for high in (4, 6, 5, 4))
     mode, observed = random_mode(rng, d, labels, k), random_rows(rng, n, d, labels)
@@ -101,7 +105,7 @@ def test_rows_minimise_and_their_covariance_is_the_inverse_hessian(seed):
         np.testing.assert_allclose(told.variance[i], variance, rtol=1e-4, atol=1e-7)
 
 
-def test_the_gradient_written_here_is_that_of_the_cost():
+def test_the_gradient_written_here_is_that_of_the_cost() -> None:
     rng = np.random.default_rng(0)
     mode, observed = random_mode(rng, 4, 3, 3), random_rows(rng, 1, 4, 3)
     x, y, u, h = observed.X[0], observed.Y[0], rng.normal(size=3), 1e-6
@@ -110,7 +114,9 @@ def test_the_gradient_written_here_is_that_of_the_cost():
 
 
 @pytest.mark.parametrize("chunk", [1, 4_000_000])
-def test_left_out_noise_is_that_of_refits_without_the_cell(monkeypatch, chunk):
+def test_left_out_noise_is_that_of_refits_without_the_cell(
+    monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
     observed = Observations(tiny_objective(3).observed.X, np.empty((8, 0)))
     objective = Objective(observed, 0.7, 0.0, 0.5, np.zeros(5))
     solution = solve_factored(objective, tol=1e-7)
@@ -128,7 +134,7 @@ def test_left_out_noise_is_that_of_refits_without_the_cell(monkeypatch, chunk):
     np.testing.assert_allclose(mode.noise, (squares + pooled) / (counts + 1), rtol=1e-5)
 
 
-def test_without_factors_every_row_has_the_offsets():
+def test_without_factors_every_row_has_the_offsets() -> None:
     rng = np.random.default_rng(1)
     observed, offsets = random_rows(rng, 12, 4, 3), rng.normal(size=7)
     cells = Cells.of(observed)
@@ -145,7 +151,7 @@ def test_without_factors_every_row_has_the_offsets():
 
 
 @pytest.mark.parametrize("chunk", [1, 30])
-def test_in_chunks_or_at_once(monkeypatch, chunk):
+def test_in_chunks_or_at_once(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     rng = np.random.default_rng(2)
     mode, observed = random_mode(rng, 5, 4, 3), random_rows(rng, 17, 5, 4)
     cells = Cells.of(observed)
@@ -156,7 +162,7 @@ def test_in_chunks_or_at_once(monkeypatch, chunk):
     np.testing.assert_allclose(in_chunks.variance, at_once.variance, rtol=1e-12, atol=1e-13)
 
 
-def test_predicting_leaves_its_arguments_alone():
+def test_predicting_leaves_its_arguments_alone() -> None:
     rng = np.random.default_rng(3)
     mode, observed = random_mode(rng, 5, 4, 3), random_rows(rng, 6, 5, 4)
     cells = Cells.of(observed)
@@ -170,7 +176,7 @@ def test_predicting_leaves_its_arguments_alone():
         np.testing.assert_array_equal(now, before)
 
 
-def test_draws_have_the_predicted_moments():
+def test_draws_have_the_predicted_moments() -> None:
     rng = np.random.default_rng(4)
     mode, observed = random_mode(rng, 3, 2, 2), random_rows(rng, 4, 3, 2)
     cells, count = Cells.of(observed), 1000
@@ -180,7 +186,7 @@ def test_draws_have_the_predicted_moments():
     np.testing.assert_allclose(draws.var(axis=0), told.variance, rtol=5 * np.sqrt(2 / count))
 
 
-def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_doubt():
+def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_doubt() -> None:
     rng = np.random.default_rng(5)
     mode = random_mode(rng, 4, 2, 3)
     told = mode.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 2), nan))))

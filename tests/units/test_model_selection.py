@@ -1,5 +1,6 @@
 import pickle
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,10 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.utils import Bunch
 
 import cocomplete
+from cocomplete.arrays import FloatArray
 from cocomplete.baselines import MeanMode
 from cocomplete.completer import CoCompleter
 from cocomplete.containers import to_table
@@ -34,23 +37,23 @@ nan = np.nan
 class Slope(BaseEstimator):
     """Labels from the first feature; no classifier type, unknown labels welcome."""
 
-    def __init__(self, slope=1.0):
+    def __init__(self, slope: float = 1.0) -> None:
         self.slope = slope
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         self.n_labels_ = np.shape(y)[1]
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: FloatArray) -> FloatArray:
         z = self.slope * np.asarray(X, dtype=float)[:, :1]
         return np.repeat(1 / (1 + np.exp(-z)), self.n_labels_, axis=1)
 
-    def predict(self, X):
+    def predict(self, X: FloatArray) -> FloatArray:
         return (self.predict_proba(X) > 0.5).astype(float)
 
 
 @pytest.fixture(scope="module")
-def rows():
+def rows() -> tuple[FloatArray, FloatArray]:
     """Labels that follow the first feature, two fifths of them unknown."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
@@ -60,7 +63,7 @@ def rows():
 
 
 @st.composite
-def tables(draw, least=6):
+def tables(draw: st.DrawFn, least: int = 6) -> tuple[FloatArray, FloatArray]:
     """Features and labels with holes, each with at least a few observed cells."""
     n = draw(st.integers(3, 9))
     X = draw(arrays(np.float64, (n, draw(st.integers(1, 4))), elements=st.sampled_from([1.5, -2.0, nan])))
@@ -70,13 +73,15 @@ def tables(draw, least=6):
     return X, y
 
 
-def labels(max_rows=40):
+def labels(max_rows: int = 40) -> st.SearchStrategy[FloatArray]:
     shapes = st.tuples(st.integers(6, max_rows), st.integers(1, 5))
     return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.0, 1.0, nan])))
 
 
 @given(tables=tables(), n_splits=st.integers(2, 5), seed=st.none() | st.integers(0, 99))
-def test_entry_folds_partition_the_observed_cells_evenly(tables, n_splits, seed):
+def test_entry_folds_partition_the_observed_cells_evenly(
+    tables: tuple[FloatArray, FloatArray], n_splits: int, seed: int | None
+) -> None:
     X, y = tables
     cv = EntryKFold(n_splits, shuffle=seed is not None, random_state=seed)
     splits = list(cv.split_entries(X, y))
@@ -92,7 +97,9 @@ def test_entry_folds_partition_the_observed_cells_evenly(tables, n_splits, seed)
 
 
 @given(tables=tables(), seed=st.integers(0, 99))
-def test_training_keeps_a_zero_and_a_one_of_each_label_that_has_two(tables, seed):
+def test_training_keeps_a_zero_and_a_one_of_each_label_that_has_two(
+    tables: tuple[FloatArray, FloatArray], seed: int | None
+) -> None:
     X, y = tables
     for split in EntryKFold(3, random_state=seed).split_entries(X, y):
         for value in (0, 1):
@@ -101,7 +108,9 @@ def test_training_keeps_a_zero_and_a_one_of_each_label_that_has_two(tables, seed
 
 
 @given(tables=tables(), seed=st.integers(0, 99), test_size=st.floats(0.2, 0.9))
-def test_a_shuffle_split_hides_its_share_and_empties_nothing(tables, seed, test_size):
+def test_a_shuffle_split_hides_its_share_and_empties_nothing(
+    tables: tuple[FloatArray, FloatArray], seed: int | None, test_size: float
+) -> None:
     X, y = tables
     assume((np.isfinite(y).sum(axis=0) >= 4).any())
     assume((np.isfinite(X).sum(axis=0) >= 5).any())
@@ -121,7 +130,9 @@ def test_a_shuffle_split_hides_its_share_and_empties_nothing(tables, seed, test_
 
 
 @given(tables=tables(least=8), seed=st.integers(0, 9))
-def test_hidden_cells_are_observed_ones_and_the_rest_is_untouched(tables, seed):
+def test_hidden_cells_are_observed_ones_and_the_rest_is_untouched(
+    tables: tuple[FloatArray, FloatArray], seed: int | None
+) -> None:
     X, y = tables
     untouched = X.copy()
     for split in EntryKFold(2, random_state=seed).split_entries(X, y):
@@ -131,7 +142,7 @@ def test_hidden_cells_are_observed_ones_and_the_rest_is_untouched(tables, seed):
     np.testing.assert_array_equal(X, untouched)
 
 
-def test_every_cell_is_as_likely_hidden_as_another():
+def test_every_cell_is_as_likely_hidden_as_another() -> None:
     X = np.ones((12, 3))
     cv = EntryShuffleSplit(400, test_size=0.25, random_state=0)
     rate = np.mean([split.X_hidden for split in cv.split_entries(X)], axis=0)
@@ -139,7 +150,7 @@ def test_every_cell_is_as_likely_hidden_as_another():
     np.testing.assert_allclose(rate, 0.25, atol=4 * np.sqrt(0.25 * 0.75 / 400))
 
 
-def test_the_seed_decides():
+def test_the_seed_decides() -> None:
     X = np.ones((10, 4))
     for cv in (EntryKFold(3, random_state=1), EntryShuffleSplit(3, test_size=0.3, random_state=1)):
         first, second = ([s.X_hidden for s in cv.split_entries(X)] for _ in range(2))
@@ -148,15 +159,15 @@ def test_the_seed_decides():
         assert not np.array_equal(first, [s.X_hidden for s in other.split_entries(X)])
 
 
-def test_unshuffled_folds_of_a_full_table_leave_something_in_every_row():
+def test_unshuffled_folds_of_a_full_table_leave_something_in_every_row() -> None:
     for split in EntryKFold(3, shuffle=False).split_entries(np.ones((9, 4)), np.ones((9, 2))):
         assert (~np.isnan(split.X_train)).any(axis=1).all()
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars"])
-def test_frames_stay_frames(backend):
+def test_frames_stay_frames(backend: str) -> None:
     data = {"whole": [1, 2, 3, 4], "real": [1.5, None, 2.5, 3.5], "truth": [True, False, True, False]}
-    y = {"flu": [1, 0, None, 1], "gout": [0, 1, 1, None]}
+    y: Any = {"flu": [1, 0, None, 1], "gout": [0, 1, 1, None]}
     if backend == "pandas":
         X, y = pd.DataFrame(data, index=[7, 7, 3, 1]), pd.DataFrame(y, dtype="Int64", index=[7, 7, 3, 1])
     else:
@@ -179,7 +190,7 @@ def test_frames_stay_frames(backend):
             assert split.y_train.null_count().sum_horizontal()[0] == 2 + split.y_hidden.sum()
 
 
-def test_single_precision_lists_and_missing_labels_pass():
+def test_single_precision_lists_and_missing_labels_pass() -> None:
     [split, _] = EntryKFold(2, random_state=0).split_entries(np.ones((3, 2), np.float32))
     assert split.X_train.dtype == np.float32
     assert split.y_train is None
@@ -192,7 +203,7 @@ def test_single_precision_lists_and_missing_labels_pass():
 
 
 @given(y=labels(), n_splits=st.integers(2, 5), seed=st.none() | st.integers(0, 99))
-def test_row_folds_partition_the_rows_evenly(y, n_splits, seed):
+def test_row_folds_partition_the_rows_evenly(y: FloatArray, n_splits: int, seed: int | None) -> None:
     cv = RowKFold(n_splits, shuffle=seed is not None, random_state=seed)
     splits = list(cv.split(np.zeros((len(y), 2)), y))
     assert len(splits) == cv.get_n_splits(None, y) == n_splits
@@ -204,7 +215,7 @@ def test_row_folds_partition_the_rows_evenly(y, n_splits, seed):
 
 
 @given(y=labels().map(lambda table: table[:, :1]), n_splits=st.integers(2, 5), seed=st.integers(0, 99))
-def test_one_label_is_shared_out_to_within_a_row(y, n_splits, seed):
+def test_one_label_is_shared_out_to_within_a_row(y: FloatArray, n_splits: int, seed: int | None) -> None:
     tests = [test for _, test in RowKFold(n_splits, random_state=seed).split(y, y)]
     rarer = min((0, 1), key=lambda value: ((y == value).sum() or len(y), -value))
     assert np.ptp([(y[test] == rarer).sum() for test in tests]) <= 1
@@ -213,12 +224,12 @@ def test_one_label_is_shared_out_to_within_a_row(y, n_splits, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_many_labels_are_shared_out_far_better_than_by_chance(seed):
+def test_many_labels_are_shared_out_far_better_than_by_chance(seed: int | None) -> None:
     rng = np.random.default_rng(seed)
     y = (rng.random((200, 12)) < np.linspace(0.05, 0.5, 12)).astype(float)
     y[rng.random(y.shape) < 0.5] = nan
 
-    def shares(cv, value):
+    def shares(cv: Any, value: float) -> FloatArray:
         return np.array([(y[test] == value).sum(axis=0) for _, test in cv.split(y, y)])
 
     # What is even for the labels alone would leave folds of different sizes.
@@ -230,7 +241,7 @@ def test_many_labels_are_shared_out_far_better_than_by_chance(seed):
         assert ours[:, ours.sum(axis=0) >= 4].min() >= 1
 
 
-def test_rows_without_labels_and_frames_are_split_too(rows):
+def test_rows_without_labels_and_frames_are_split_too(rows: tuple[FloatArray, FloatArray]) -> None:
     X, y = rows
     assert [len(test) for _, test in RowKFold(4).split([[1]] * 10)] == [3, 3, 2, 2]
     expected = [test.tolist() for _, test in RowKFold(3, random_state=0).split(X, y)]
@@ -242,7 +253,9 @@ def test_rows_without_labels_and_frames_are_split_too(rows):
 
 @pytest.mark.parametrize("name", SCORERS)
 @pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
-def test_scorers_serve_scikit_learn_with_unknown_labels(rows, name, frame):
+def test_scorers_serve_scikit_learn_with_unknown_labels(
+    rows: tuple[FloatArray, FloatArray], name: str, frame: Any
+) -> None:
     X, y = rows
     X, y = frame(X), frame(y)
     good, bad = (
@@ -260,7 +273,7 @@ def test_scorers_serve_scikit_learn_with_unknown_labels(rows, name, frame):
         assert (good > bad).all()
 
 
-def test_scorers_are_the_metrics_with_their_sign(rows):
+def test_scorers_are_the_metrics_with_their_sign(rows: tuple[FloatArray, FloatArray]) -> None:
     X, y = rows
     model = Slope(2.0).fit(X, y)
     assert SCORERS["masked_hamming"](model, X, y) == -hamming_error(y, model.predict(X))
@@ -270,7 +283,7 @@ def test_scorers_are_the_metrics_with_their_sign(rows):
     assert counted == Score(-log_loss(y, model.predict_proba(X)), int(np.isfinite(y).sum()), ())
 
 
-def test_a_grid_search_finds_the_best_slope(rows):
+def test_a_grid_search_finds_the_best_slope(rows: tuple[FloatArray, FloatArray]) -> None:
     X, y = rows
     search = GridSearchCV(
         Slope(), {"slope": [-1.0, 0.01, 3.0]}, cv=RowKFold(3, random_state=0), scoring=SCORERS["masked_brier"]
@@ -285,16 +298,16 @@ def test_a_grid_search_finds_the_best_slope(rows):
 
 
 @pytest.mark.parametrize("thing", [*SCORERS.values(), EntryKFold(3), EntryShuffleSplit(), RowKFold(2)])
-def test_splitters_and_scorers_travel_to_other_processes(thing):
+def test_splitters_and_scorers_travel_to_other_processes(thing: Any) -> None:
     assert repr(pickle.loads(pickle.dumps(thing))).split(" at ")[0] == repr(thing).split(" at ")[0]
 
 
 @pytest.fixture(scope="module")
-def table():
+def table() -> Bunch:
     return make_low_rank_multilabel(60, 12, 6, rank=2, observed=0.8, random_state=3)
 
 
-def test_cross_val_entries_scores_only_hidden_cells(table):
+def test_cross_val_entries_scores_only_hidden_cells(table: Bunch) -> None:
     cv = EntryKFold(3, random_state=0)
     scores = cross_val_entries(MeanMode(), table.X, table.Y, cv=cv)
     assert scores["X_cells"].sum() == np.isfinite(table.X).sum()
@@ -307,7 +320,7 @@ def test_cross_val_entries_scores_only_hidden_cells(table):
         assert scores["roc_auc_macro"][k] == roc_auc(table.Y, done.Y_proba, mask=split.y_hidden)
 
 
-def test_cross_val_entries_sees_that_a_low_rank_table_is_one(table):
+def test_cross_val_entries_sees_that_a_low_rank_table_is_one(table: Bunch) -> None:
     ours, plain = (
         cross_val_entries(model, table.X, table.Y, cv=EntryShuffleSplit(2, test_size=0.2, random_state=0))
         for model in (CoCompleter(), MeanMode())
@@ -317,7 +330,7 @@ def test_cross_val_entries_sees_that_a_low_rank_table_is_one(table):
     assert (ours["roc_auc_micro"] > plain["roc_auc_micro"]).all()
 
 
-def test_cross_val_entries_takes_frames_a_number_and_no_labels(table):
+def test_cross_val_entries_takes_frames_a_number_and_no_labels(table: Bunch) -> None:
     scores = cross_val_entries(MeanMode(), pd.DataFrame(table.X), cv=2)
     assert set(scores) == {"fit_seconds", "X_cells", "standardized_rmse", "rmse", "mae"}
     named = cross_val_entries(
@@ -328,7 +341,7 @@ def test_cross_val_entries_takes_frames_a_number_and_no_labels(table):
         np.testing.assert_allclose(named[name], bare[name])
 
 
-def test_cross_val_entries_measures_intervals_where_there_are_any():
+def test_cross_val_entries_measures_intervals_where_there_are_any() -> None:
     class Done(NamedTuple):
         X: np.ndarray
         Y: None
@@ -336,23 +349,23 @@ def test_cross_val_entries_measures_intervals_where_there_are_any():
         X_std: np.ndarray
 
     class Gauss(BaseEstimator):
-        def fit(self, X, y=None):
+        def fit(self, X: Any, y: Any = None) -> Self:
             return self
 
-        def complete(self, X, y=None):
+        def complete(self, X: Any, y: Any = None) -> Any:
             return Done(np.zeros(X.shape), None, None, np.ones(X.shape))
 
     X = np.random.default_rng(0).normal(size=(500, 8))
     assert cross_val_entries(Gauss(), X, cv=3)["interval_coverage"] == pytest.approx(0.9, abs=0.03)
 
 
-def test_labels_that_cannot_be_judged_are_named():
+def test_labels_that_cannot_be_judged_are_named() -> None:
     y = np.array([[1, 0], [0, 0], [1, 0], [0, 0], [1, 0], [0, 0]])
     with pytest.warns(UndefinedMetricWarning, match=r"skipped label\(s\) 1$"):
         cross_val_entries(MeanMode(), np.arange(6.0)[:, None], y, cv=EntryKFold(3, random_state=0))
 
 
-def test_the_module_is_public():
+def test_the_module_is_public() -> None:
     assert "model_selection" in dir(cocomplete)
     assert cocomplete.model_selection.RowKFold is RowKFold
 
@@ -361,7 +374,7 @@ def test_the_module_is_public():
     ("call", "message"),
     [
         (lambda: EntryKFold(1), "n_splits must be a whole number of 2 or more, but is 1"),
-        (lambda: RowKFold(2.5), "n_splits must be a whole number of 2 or more, but is 2.5"),
+        (lambda: RowKFold(2.5), "n_splits must be a whole number of 2 or more, but is 2.5"),  # type: ignore[arg-type]
         (lambda: EntryShuffleSplit(0), "n_splits must be a whole number of 1 or more, but is 0"),
         (lambda: EntryShuffleSplit(test_size=10), "test_size is a share of the observed cells"),
         (lambda: EntryKFold(shuffle=False, random_state=3), "random_state is 3 but shuffle is False"),
@@ -387,6 +400,6 @@ def test_the_module_is_public():
         (lambda: get_scorer("x"), "choose one of masked_hamming, "),
     ],
 )
-def test_what_cannot_be_split_or_scored_is_said(call, message):
+def test_what_cannot_be_split_or_scored_is_said(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()

@@ -2,11 +2,13 @@
 
 import pickle
 import warnings
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.utils import Bunch
 
 from cocomplete import CoCompleter, InputError
 from cocomplete.choosing.ensemble import EnsembleFit
@@ -16,11 +18,11 @@ from cocomplete.members.average import Average
 from cocomplete.members.trivial import Trivial
 from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
 
-GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 
 
 @pytest.fixture(scope="module")
-def data():
+def data() -> Bunch:
     table = make_low_rank_multilabel(160, 15, 6, rank=2, observed=0.6, random_state=1)
     rng = np.random.default_rng(0)
     noise = rng.normal(size=table.X.shape)
@@ -29,14 +31,14 @@ def data():
 
 
 @pytest.fixture(scope="module", params=["mode", "average"])
-def model(request, data):
+def model(request: pytest.FixtureRequest, data: Bunch) -> CoCompleter:
     params = GIVEN if request.param == "mode" else {}
     fitted = CoCompleter(**params).fit(data.X[:120], data.Y[:120])
     assert (fitted.validation_ is None) == (request.param == "mode")
     return fitted
 
 
-def test_new_rows_are_predicted_better_than_by_rates(model, data):
+def test_new_rows_are_predicted_better_than_by_rates(model: CoCompleter, data: Bunch) -> None:
     X, Y_true = data.X[120:], data.Y_true[120:]
     rates = np.nanmean(data.Y[:120], axis=0)
     probability = model.predict_proba(X)
@@ -47,7 +49,7 @@ def test_new_rows_are_predicted_better_than_by_rates(model, data):
     assert model.score(X, Y_true) == pytest.approx(1 - hamming_error(Y_true, model.predict(X)))
 
 
-def test_new_features_are_filled_and_known_ones_left(model, data):
+def test_new_features_are_filled_and_known_ones_left(model: CoCompleter, data: Bunch) -> None:
     X = data.X[120:]
     known = ~np.isnan(X)
     filled = model.transform(X)
@@ -55,7 +57,7 @@ def test_new_features_are_filled_and_known_ones_left(model, data):
     assert standardized_rmse(data.X_true[120:], filled, observed=known) < 0.75
 
 
-def test_one_row_at_a_time_is_all_rows_at_once(model, data):
+def test_one_row_at_a_time_is_all_rows_at_once(model: CoCompleter, data: Bunch) -> None:
     X = data.X[120:128]
     np.testing.assert_allclose(
         np.vstack([model.predict_proba(row[None]) for row in X]), model.predict_proba(X), atol=1e-6
@@ -65,7 +67,7 @@ def test_one_row_at_a_time_is_all_rows_at_once(model, data):
     )
 
 
-def test_known_labels_of_a_new_row_help_with_its_others(model, data):
+def test_known_labels_of_a_new_row_help_with_its_others(model: CoCompleter, data: Bunch) -> None:
     X = np.full((40, 15), np.nan)
     Y = data.Y_true[120:].astype(float)
     Y[:, 3:] = np.nan
@@ -75,7 +77,7 @@ def test_known_labels_of_a_new_row_help_with_its_others(model, data):
     assert log_loss(truth, done.Y_proba[:, 3:]) < log_loss(truth, model.predict_proba(X)[:, 3:])
 
 
-def test_predicting_leaves_the_model_byte_for_byte(model, data):
+def test_predicting_leaves_the_model_byte_for_byte(model: CoCompleter, data: Bunch) -> None:
     before = pickle.dumps(model)
     model.complete(data.X[120:], data.Y[120:])
     model.predict(data.X[120:])
@@ -84,14 +86,14 @@ def test_predicting_leaves_the_model_byte_for_byte(model, data):
     assert pickle.dumps(model) == before
 
 
-def test_completing_without_labels_is_predicting(model, data):
+def test_completing_without_labels_is_predicting(model: CoCompleter, data: Bunch) -> None:
     X = data.X[120:]
     done = model.complete(X)
     np.testing.assert_array_equal(done.Y_proba, model.predict_proba(X))
     np.testing.assert_array_equal(done.Y, model.predict(X))
 
 
-def test_a_row_of_the_fit_is_completed_alone_as_in_its_table(model, data):
+def test_a_row_of_the_fit_is_completed_alone_as_in_its_table(model: CoCompleter, data: Bunch) -> None:
     X, Y = data.X[:120], data.Y[:120]
     whole = model.complete(X, Y)
     some = model.complete(X[:30], Y[:30])
@@ -99,7 +101,7 @@ def test_a_row_of_the_fit_is_completed_alone_as_in_its_table(model, data):
     np.testing.assert_allclose(some.X, whole.X[:30], atol=0.05 * np.nanstd(X))
 
 
-def test_standard_deviations_hold_what_they_promise(data):
+def test_standard_deviations_hold_what_they_promise(data: Bunch) -> None:
     model = CoCompleter().fit(data.X, data.Y)
     done = model.complete(data.X, data.Y)
     known = ~np.isnan(data.X)
@@ -108,7 +110,7 @@ def test_standard_deviations_hold_what_they_promise(data):
     assert 0.82 < interval_coverage(data.X_true, done.X, done.X_std, observed=known) < 0.97
 
 
-def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model, data):
+def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model: CoCompleter, data: Bunch) -> None:
     draws = model.sample_completions(60, random_state=1)
     known, Y_known = ~np.isnan(data.X[:120]), ~np.isnan(data.Y[:120])
     for draw in draws[:3]:
@@ -130,7 +132,7 @@ def test_draws_differ_in_the_holes_alone_and_spread_as_promised(model, data):
         model.sample_completions(0)
 
 
-def test_draws_of_labels_have_the_probabilities_of_their_rows(data):
+def test_draws_of_labels_have_the_probabilities_of_their_rows(data: Bunch) -> None:
     model = CoCompleter().fit(data.X[:120], data.Y[:120])
     Y = data.Y[120:].copy()
     Y[::2] = np.nan
@@ -141,7 +143,7 @@ def test_draws_of_labels_have_the_probabilities_of_their_rows(data):
     assert np.abs(drawn[1::2] - beside)[np.isnan(Y[1::2])].mean() < 0.05
 
 
-def test_frames_keep_names_index_and_kind():
+def test_frames_keep_names_index_and_kind() -> None:
     clinic = make_clinic()
     X = pd.DataFrame(clinic.X, columns=clinic.feature_names, index=np.arange(len(clinic.X))[::-1])
     y = pd.DataFrame(clinic.Y, columns=clinic.label_names, index=X.index)
@@ -150,7 +152,8 @@ def test_frames_keep_names_index_and_kind():
     assert list(done.Y.columns) == list(clinic.label_names)
     assert list(done.Y.index) == list(done.X.index) == list(X.index[300:])
     model.set_output(transform="pandas")
-    assert list(model.transform(X.iloc[300:]).columns) == list(X.columns)
+    framed: Any = model.transform(X.iloc[300:])
+    assert list(framed.columns) == list(X.columns)
     assert list(model.get_feature_names_out()) == list(X.columns)
     model.set_output(transform="polars")
     assert isinstance(model.transform(X.iloc[300:]), pl.DataFrame)
@@ -165,7 +168,7 @@ def test_frames_keep_names_index_and_kind():
     assert new.Y.columns == list(clinic.label_names)
 
 
-def test_a_model_without_labels_says_so():
+def test_a_model_without_labels_says_so() -> None:
     X = np.random.default_rng(0).normal(size=(20, 4))
     model = CoCompleter(**GIVEN).fit(X)
     for method in ("predict", "predict_proba", "decision_function"):
@@ -174,7 +177,7 @@ def test_a_model_without_labels_says_so():
     assert model.complete(X).Y is None
 
 
-def test_yes_no_features_come_back_as_yes_or_no():
+def test_yes_no_features_come_back_as_yes_or_no() -> None:
     rng = np.random.default_rng(3)
     u = rng.normal(size=(200, 1))
     X = u + 0.3 * rng.normal(size=(200, 4))
@@ -197,7 +200,7 @@ def test_yes_no_features_come_back_as_yes_or_no():
     assert not np.isin(as_number.complete(X).X[:, 3], (0, 1)).all()
 
 
-def test_filled_features_stay_near_the_observed_range(data):
+def test_filled_features_stay_near_the_observed_range(data: Bunch) -> None:
     low, high = np.nanmin(data.X, axis=0), np.nanmax(data.X, axis=0)
     room = (high - low) / 4
     inside = CoCompleter(**GIVEN).fit(data.X, data.Y).complete(data.X, data.Y).X
@@ -211,7 +214,7 @@ def test_filled_features_stay_near_the_observed_range(data):
     assert not ((free >= low) & (free <= high)).all()
 
 
-def test_how_far_beyond_the_observed_range_a_fill_may_go():
+def test_how_far_beyond_the_observed_range_a_fill_may_go() -> None:
     """A number, a skewed one, a scale, and one in which a tenth is less than one cell."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
@@ -228,7 +231,7 @@ def test_how_far_beyond_the_observed_range_a_fill_may_go():
 
 
 @pytest.mark.parametrize("threshold", [0.2, "f1", "cardinality", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
-def test_thresholds(data, threshold):
+def test_thresholds(data: Bunch, threshold: Any) -> None:
     model = CoCompleter(**GIVEN, threshold=threshold).fit(data.X, data.Y)
     done = model.complete(data.X, data.Y)
     unknown = np.isnan(data.Y)
@@ -243,7 +246,7 @@ def test_thresholds(data, threshold):
         np.testing.assert_allclose(predicted, np.nanmean(data.Y, axis=0), atol=0.02)
 
 
-def test_only_ones_recorded(data):
+def test_only_ones_recorded(data: Bunch) -> None:
     truth = data.Y_true
     recorded = np.where((truth == 1) & ~np.isnan(data.Y), 1.0, np.nan)
     with pytest.warns(UserWarning, match=r"have only ones observed; .* label_policy='positive-unlabelled'"):
@@ -264,10 +267,10 @@ def test_only_ones_recorded(data):
 class Impatient:
     """Presses Ctrl-C once a record of some kind has been seen often enough."""
 
-    def __init__(self, after, stage=None):
+    def __init__(self, after: int, stage: str | None = None) -> None:
         self.after, self.stage, self.seen = after, stage, 0
 
-    def __call__(self, record):
+    def __call__(self, record: dict[str, Any]) -> None:
         if record.get("stage") == self.stage:
             self.seen += 1
             if self.seen == self.after:
@@ -275,7 +278,7 @@ class Impatient:
 
 
 @pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
-def test_ctrl_c_in_the_solver_keeps_what_was_reached(data, solver):
+def test_ctrl_c_in_the_solver_keeps_what_was_reached(data: Bunch, solver: str) -> None:
     model = CoCompleter(**GIVEN, solver=solver, tol=1e-12, max_iter=60)
     with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
         model.fit(data.X, data.Y, progress=Impatient(2))
@@ -283,14 +286,14 @@ def test_ctrl_c_in_the_solver_keeps_what_was_reached(data, solver):
     assert np.isfinite(model.complete(data.X, data.Y).X).all()
 
 
-def finished(record_stage, after, data):
+def finished(record_stage: str, after: int, data: Bunch) -> CoCompleter:
     """A model whose fit was interrupted at some record."""
     with pytest.warns(UserWarning, match="fit was interrupted: this is the best model found so far"):
         return CoCompleter().fit(data.X, data.Y, progress=Impatient(after, record_stage))
 
 
 @pytest.mark.parametrize("after", [1, 5, 6])
-def test_ctrl_c_while_members_are_judged_uses_the_kinds_that_were_finished(data, after):
+def test_ctrl_c_while_members_are_judged_uses_the_kinds_that_were_finished(data: Bunch, after: int) -> None:
     model = finished("judging", after, data)
     done = model.complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
@@ -302,15 +305,17 @@ def test_ctrl_c_while_members_are_judged_uses_the_kinds_that_were_finished(data,
 
 
 @pytest.mark.parametrize("after", [1, 3])
-def test_ctrl_c_in_an_average_keeps_what_was_reached(data, after):
+def test_ctrl_c_in_an_average_keeps_what_was_reached(data: Bunch, after: int) -> None:
     model = finished("averaging", after, data)
     done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
     assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
 
 
-def test_ctrl_c_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
-    def press(*_):
+def test_ctrl_c_while_kernels_are_fitted_leaves_the_averages(
+    data: Bunch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: Any) -> NoReturn:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(EnsembleFit, "_fit_others", press)
@@ -324,7 +329,7 @@ def test_ctrl_c_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
     assert np.isfinite(model.predict_proba(data.X)).all()
 
 
-def test_noise_is_answered_about_as_well_as_by_means():
+def test_noise_is_answered_about_as_well_as_by_means() -> None:
     rng = np.random.default_rng(5)
     truth, labels = rng.normal(size=(60, 6)), (rng.random((60, 4)) < 0.4).astype(float)
     X = np.where(rng.random(truth.shape) < 0.5, np.nan, truth)
@@ -343,7 +348,9 @@ def test_noise_is_answered_about_as_well_as_by_means():
     assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
 
 
-def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer(data):
+def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer(
+    data: Bunch,
+) -> None:
     model = CoCompleter().fit(data.X, data.Y)
     found = model.validation_
     assert set(found) == {"features", "labels", "unlabelled"}
@@ -356,7 +363,7 @@ def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer
         assert found[part]["cells"] > 10
         assert sum(weights.values()) == pytest.approx(1)
         # What was judged is what answers.
-        answering = {}
+        answering: dict[str, Any] = {}
         for one in model.members_:
             answering[one["name"]] = answering.get(one["name"], 0) + one[inner]
         assert {name: weight for name, weight in answering.items() if weight > 0} == pytest.approx(weights)
@@ -364,7 +371,7 @@ def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer
     assert CoCompleter(random_state=1).fit(data.X, data.Y).validation_ != found
 
 
-def test_the_rows_of_the_fit_are_not_worked_out_again(data, monkeypatch):
+def test_the_rows_of_the_fit_are_not_worked_out_again(data: Bunch, monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = data.X.copy(), data.Y.copy()
     X[3], Y[3] = np.nan, np.nan
     with pytest.warns(UserWarning, match="nothing is observed in row"):
@@ -372,7 +379,7 @@ def test_the_rows_of_the_fit_are_not_worked_out_again(data, monkeypatch):
     # The same rows in another order are other rows, with the same answer.
     shuffled = model.complete(X[::-1], Y[::-1])
 
-    def again(*_, **__):
+    def again(*_: Any, **__: Any) -> NoReturn:
         raise AssertionError
 
     monkeypatch.setattr(Ensemble, "predict", again)

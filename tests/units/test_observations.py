@@ -1,4 +1,5 @@
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,17 +31,17 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_every_container_says_the_same(container):
+def test_every_container_says_the_same(container: str) -> None:
     build = CONTAINERS[container]
     observed = Observations.from_tables(build(ROWS), build(LABELS))
     np.testing.assert_array_equal(observed.X, EXPECTED)
     np.testing.assert_array_equal(observed.Y, EXPECTED_LABELS)
-    named = container.split()[0] in ("pandas", "polars", "arrow")
+    named = container.split(maxsplit=1)[0] in ("pandas", "polars", "arrow")
     assert observed.feature_names == (("a", "b") if named else None)
     assert (observed.n_samples, observed.n_features, observed.n_labels) == (3, 2, 2)
 
 
-def test_columns_may_be_numbered_rather_than_named():
+def test_columns_may_be_numbered_rather_than_named() -> None:
     frame = pd.DataFrame(EXPECTED)
     observed = Observations.from_tables(frame, pd.DataFrame(EXPECTED_LABELS))
     np.testing.assert_array_equal(observed.X, EXPECTED)
@@ -61,26 +62,26 @@ def test_columns_may_be_numbered_rather_than_named():
         np.array([1.0, nan, 0.0]),
     ],
 )
-def test_truth_values_integers_and_single_columns_are_labels_too(labels):
+def test_truth_values_integers_and_single_columns_are_labels_too(labels: Any) -> None:
     observed = Observations.from_tables(ROWS, labels)
     np.testing.assert_array_equal(observed.Y, [[1.0], [nan], [0.0]])
 
 
-def test_no_labels_at_all():
+def test_no_labels_at_all() -> None:
     assert Observations.from_tables(ROWS).Y.shape == (3, 0)
 
 
-def test_single_precision_is_kept():
+def test_single_precision_is_kept() -> None:
     observed = Observations.from_tables(np.float32(EXPECTED), LABELS)
     assert observed.X.dtype == observed.Y.dtype == np.float32
     frame = pl.DataFrame(EXPECTED.astype(np.float32), schema=["a", "b"])
     assert Observations.from_tables(frame, LABELS).X.dtype == np.float32
 
 
-def test_it_is_frozen():
+def test_it_is_frozen() -> None:
     observed = Observations.from_tables(ROWS, LABELS)
     with pytest.raises(AttributeError):
-        observed.X = None
+        observed.X = None  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +108,12 @@ def test_it_is_frozen():
         (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), None, r"column 'a' must hold numbers"),
     ],
 )
-def test_bad_input_gets_one_sentence(X, y, message):
+def test_bad_input_gets_one_sentence(X: Any, y: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Observations.from_tables(X, y).check_fittable()
 
 
-def test_empty_columns_and_rows_are_allowed_with_a_warning_that_names_them():
+def test_empty_columns_and_rows_are_allowed_with_a_warning_that_names_them() -> None:
     X = pd.DataFrame({"a": [1.0, nan, 2.0], "b": [nan, nan, nan]})
     y = pd.DataFrame({"u": [nan, nan, nan], "v": [0, nan, 1]})
     with pytest.warns(
@@ -121,12 +122,12 @@ def test_empty_columns_and_rows_are_allowed_with_a_warning_that_names_them():
         Observations.from_tables(X, y).check_fittable()
 
 
-def test_many_empty_columns_are_counted_not_listed():
+def test_many_empty_columns_are_counted_not_listed() -> None:
     with pytest.warns(UserWarning, match=r"0, 1, 2, 3, 4 and 3 more"):
         Observations.from_tables(np.hstack((np.full((2, 8), nan), np.ones((2, 1))))).check_fittable()
 
 
-def test_input_is_not_changed():
+def test_input_is_not_changed() -> None:
     X = EXPECTED.copy()
     with warnings.catch_warnings():
         Observations.from_tables(X, LABELS)

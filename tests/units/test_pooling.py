@@ -1,5 +1,7 @@
 """Rubin's rules against numbers worked by hand, limits, a simulation of coverage, and every message."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,7 +10,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.pooling import pool
 
 
-def test_numbers_worked_by_hand():
+def test_numbers_worked_by_hand() -> None:
     # Q̄ = 2, B = (1 + 0 + 1) / 2 = 1, Ū = 2, T = 2 + 4/3 = 10/3, λ = (4/3) / (10/3) = 0.4, ν = 2 / 0.16 = 12.5
     pooled = pool([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], confidence=0.9)
     assert pooled.n_tables == 3
@@ -25,7 +27,7 @@ def test_numbers_worked_by_hand():
     np.testing.assert_allclose(pooled.p_value(pooled.high), 0.1)
 
 
-def test_small_sample_degrees_of_freedom():
+def test_small_sample_degrees_of_freedom() -> None:
     # As mice's barnard.rubin(m, b, t, dfcom) writes them.
     rng = np.random.default_rng(0)
     Q, U = rng.normal(size=(7, 40)), rng.uniform(0.5, 3, (7, 40))
@@ -41,7 +43,7 @@ def test_small_sample_degrees_of_freedom():
     np.testing.assert_array_equal(pool(Q, U, complete_df=np.inf).df, pool(Q, U).df)
 
 
-def test_columns_are_pooled_apart():
+def test_columns_are_pooled_apart() -> None:
     rng = np.random.default_rng(1)
     Q, U = rng.normal(size=(5, 3)), rng.uniform(1, 2, (5, 3))
     together = pool(Q, U, complete_df=50)
@@ -53,9 +55,9 @@ def test_columns_are_pooled_apart():
         np.testing.assert_allclose(together.p_value(1)[column], alone.p_value(1))
 
 
-def test_equal_estimates_have_no_variance_between_tables():
+def test_equal_estimates_have_no_variance_between_tables() -> None:
     pooled = pool([0.1] * 3, [4.0] * 3)
-    assert (pooled.between, pooled.fraction_missing) == (0, 0)
+    assert (pooled.between, pooled.fraction_missing) == (0, 0)  # type: ignore[comparison-overlap]
     assert np.isinf(pooled.df)
     np.testing.assert_allclose(pooled.std_error, 2)
     np.testing.assert_allclose([pooled.low, pooled.high], 0.1 + 2 * stats.norm.ppf([0.025, 0.975]))
@@ -63,21 +65,21 @@ def test_equal_estimates_have_no_variance_between_tables():
     np.testing.assert_allclose(pool([0.1] * 3, [4.0] * 3, complete_df=10).df, 11 / 13 * 10)
 
 
-def test_estimates_without_any_error():
+def test_estimates_without_any_error() -> None:
     pooled = pool([0.3, 0.3], [0.0, 0.0])
-    assert (pooled.low, pooled.estimate, pooled.high) == (0.3, 0.3, 0.3)
-    assert (pooled.p_value(0.3), pooled.p_value(0)) == (1, 0)
+    assert (pooled.low, pooled.estimate, pooled.high) == (0.3, 0.3, 0.3)  # type: ignore[comparison-overlap]
+    assert (pooled.p_value(0.3), pooled.p_value(0)) == (1, 0)  # type: ignore[comparison-overlap]
 
 
-def test_nothing_known_beyond_the_missing_cells():
+def test_nothing_known_beyond_the_missing_cells() -> None:
     pooled = pool([0.0, 1.0], [0.0, 0.0])
     np.testing.assert_allclose([pooled.df, pooled.fraction_missing], [1, 1])
     small = pool([0.0, 1.0], [0.0, 0.0], complete_df=9)
-    assert (small.df, small.low, small.high, small.p_value()) == (0, -np.inf, np.inf, 1)
+    assert (small.df, small.low, small.high, small.p_value()) == (0, -np.inf, np.inf, 1)  # type: ignore[comparison-overlap]
 
 
 @pytest.mark.parametrize(("n", "complete_df"), [(200, None), (12, 11)])
-def test_coverage_of_a_mean_with_missing_values(n, complete_df):
+def test_coverage_of_a_mean_with_missing_values(n: int, complete_df: float) -> None:
     # Normal values, 40 % missing completely at random; proper draws from the posterior predictive.
     rng = np.random.default_rng(2)
     trials, m, seen = 1500, 10, round(0.6 * n)
@@ -114,6 +116,6 @@ def test_coverage_of_a_mean_with_missing_values(n, complete_df):
         ([1.0, 2.0], [1.0, 1.0], {"complete_df": np.nan}, r"complete_df must be positive, got nan"),
     ],
 )
-def test_messages(estimates, variances, options, message):
+def test_messages(estimates: Any, variances: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         pool(estimates, variances, **options)

@@ -1,23 +1,27 @@
 """The recorded share: derivatives, recovery on generated tables, what cannot be told, invariances, errors."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from cocomplete import positive_unlabelled as pu
+from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.positive_labels import PositiveLabels, _factors, _features
 from cocomplete.members.average import Average
 from cocomplete.problem.observations import Observations
 
 
-def described(X):
+def described(X: FloatArray) -> tuple[Average, pu.RowFactors]:
     """A fit to features alone, and the rows' factors by it."""
     average = Average.fit(Observations(X, np.empty((len(X), 0))), np.zeros(X.shape[1], bool), gaussian=True)
     return average, _factors(average, Observations(X, np.empty((len(X), 0))))
 
 
-def from_features(X, S):
+def from_features(X: FloatArray, S: FloatArray) -> tuple[pu.RecordedShare, pu.RowFactors]:
     """The recorded share, and the rows' description that it was found with."""
     average, _ = described(X)
     observed = Observations(X, S)
@@ -25,7 +29,17 @@ def from_features(X, S):
     return labels.found, (_features if labels.by_features else _factors)(average, observed)
 
 
-def table(seed, share, *, n=600, rate=-1.5, slope=3.0, n_labels=8, n_features=15, missing=0.2):
+def table(
+    seed: int,
+    share: float,
+    *,
+    n: int = 600,
+    rate: float = -1.5,
+    slope: float = 3.0,
+    n_labels: int = 8,
+    n_features: int = 15,
+    missing: float = 0.2,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Features and labels of three factors, some features missing, some ones recorded."""
     rng = np.random.default_rng(seed)
     F = rng.normal(size=(n, 3))
@@ -38,7 +52,7 @@ def table(seed, share, *, n=600, rate=-1.5, slope=3.0, n_labels=8, n_features=15
     return X, S.astype(np.float64), Y.astype(np.float64)
 
 
-def small_problem(kind):
+def small_problem(kind: str) -> tuple[Any, FloatArray]:
     rng = np.random.default_rng(3)
     n, k, n_labels = 40, 3, 4
     root = rng.normal(size=(n, k, k)) * 0.5
@@ -49,7 +63,7 @@ def small_problem(kind):
     )
 
 
-def differences(function, theta, h=1e-5):
+def differences(function: Callable[[FloatArray], Any], theta: FloatArray, h: float = 1e-5) -> FloatArray:
     columns = []
     for a in range(theta.shape[1]):
         step = np.zeros_like(theta)
@@ -60,14 +74,14 @@ def differences(function, theta, h=1e-5):
 
 @pytest.mark.parametrize("kind", ["none", "shared", "rows"])
 @pytest.mark.parametrize("share", [0.3, 1.0])
-def test_gradient_of_the_likelihood(kind, share):
+def test_gradient_of_the_likelihood(kind: str, share: float) -> None:
     problem, theta = small_problem(kind)
     slopes = differences(lambda at: pu._terms(problem, share, at).log_likelihood, theta)
     np.testing.assert_allclose(pu._terms(problem, share, theta).gradient, slopes, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["none", "rows"])
-def test_information_is_the_mean_of_the_negative_hessian(kind):
+def test_information_is_the_mean_of_the_negative_hessian(kind: str) -> None:
     problem, theta = small_problem(kind)
     # The Hessian is linear in S, so its expectation is the Hessian at S = P.
     R, C, S, prior = problem
@@ -80,12 +94,12 @@ def test_information_is_the_mean_of_the_negative_hessian(kind):
         for i in range(len(R)):
             row = pu._Problem(R[i : i + 1], None if C is None else C[i : i + 1], cells.S[i : i + 1], prior)
             weight = P[i] if column else 1 - P[i]
-            hessian = differences(lambda at, row=row: pu._terms(row, 0.4, at).gradient, theta)
+            hessian = differences(lambda at: pu._terms(row, 0.4, at).gradient, theta)  # noqa: B023
             total = total - weight[:, None, None] * hessian
     np.testing.assert_allclose(pu._terms(problem, 0.4, theta).information, total, rtol=1e-4, atol=1e-5)
 
 
-def test_gradient_of_the_prior():
+def test_gradient_of_the_prior() -> None:
     _, theta = small_problem("none")
     precision = np.array([0.5, 1.0, 2.0])
     _, gradient, curvature = pu._log_prior(theta, precision)
@@ -97,7 +111,7 @@ def test_gradient_of_the_prior():
 
 
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.8])
-def test_share_and_probabilities_are_recovered(share):
+def test_share_and_probabilities_are_recovered(share: float) -> None:
     errors, ratios = [], []
     for seed in (0, 1):
         X, S, Y = table(seed, share, n=800)
@@ -114,7 +128,7 @@ def test_share_and_probabilities_are_recovered(share):
     assert abs(np.mean(ratios) - 1) < 0.3
 
 
-def test_everything_recorded():
+def test_everything_recorded() -> None:
     X, S, _ = table(0, 1.0, n=500)
     found, _ = from_features(X, S)
     assert found.identified
@@ -122,7 +136,7 @@ def test_everything_recorded():
     assert found.high > 0.97
 
 
-def test_features_without_common_factors():
+def test_features_without_common_factors() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(500, 6))
     Y = rng.random((500, 6)) < expit(X @ rng.normal(size=(6, 6)) * 1.3 - 1)
@@ -132,7 +146,7 @@ def test_features_without_common_factors():
 
 
 @pytest.mark.parametrize("rate", [-2.0, 0.0])
-def test_unpredictable_labels_tell_nothing(rate):
+def test_unpredictable_labels_tell_nothing(rate: float) -> None:
     X, S, _ = table(0, 0.5, n=500, rate=rate, slope=0.0)
     found, _ = from_features(X, S)
     assert not found.identified
@@ -140,19 +154,19 @@ def test_unpredictable_labels_tell_nothing(rate):
     assert found.high > 0.95
 
 
-def test_nothing_recorded():
+def test_nothing_recorded() -> None:
     found = pu.estimate_recorded_share(np.random.default_rng(0).normal(size=(50, 2)), np.zeros((50, 3)))
     assert not found.identified
     assert 0 < found.low < found.share < found.high <= 1
 
 
-def test_everything_is_one():
+def test_everything_is_one() -> None:
     found = pu.estimate_recorded_share(np.random.default_rng(0).normal(size=(50, 2)), np.ones((50, 3)))
     assert not found.identified
     assert found.share > 0.99
 
 
-def test_order_of_rows_and_labels_is_of_no_account():
+def test_order_of_rows_and_labels_is_of_no_account() -> None:
     X, S, _ = table(2, 0.5, n=300, n_labels=5)
     _, rows = described(X)
     first = pu.estimate_recorded_share(rows.mean, S, covariance=rows.covariance)
@@ -167,7 +181,7 @@ def test_order_of_rows_and_labels_is_of_no_account():
     np.testing.assert_allclose(again.slopes, first.slopes[labels], atol=0.02)
 
 
-def test_coordinates_of_the_factors_are_of_no_account():
+def test_coordinates_of_the_factors_are_of_no_account() -> None:
     X, S, _ = table(4, 0.5, n=300, n_labels=5)
     _, rows = described(X)
     k = rows.mean.shape[1]
@@ -182,7 +196,7 @@ def test_coordinates_of_the_factors_are_of_no_account():
     )
 
 
-def test_a_share_that_is_known_is_taken():
+def test_a_share_that_is_known_is_taken() -> None:
     X, S, Y = table(0, 0.4)
     _, rows = described(X)
     found = pu.estimate_recorded_share(rows.mean, S, covariance=rows.covariance, share=0.4)
@@ -192,7 +206,7 @@ def test_a_share_that_is_known_is_taken():
     assert one.mean() == pytest.approx(Y.mean(), rel=0.1)
 
 
-def test_the_description_with_the_larger_evidence_is_taken():
+def test_the_description_with_the_larger_evidence_is_taken() -> None:
     rng = np.random.default_rng(0)
     good, noise = rng.normal(size=(400, 2)), rng.normal(size=(400, 2))
     S = ((rng.random((400, 3)) < expit(good @ rng.normal(size=(2, 3)) * 3)) * 1.0) * (
@@ -207,13 +221,13 @@ def test_the_description_with_the_larger_evidence_is_taken():
 @pytest.mark.parametrize(
     ("low", "high", "ratio"), [(0.5, 0.5, 1), (0.5, 0.75, 3), (0.75, 0.9, 3), (0.2, 0.4, 8 / 3)]
 )
-def test_how_many_more_ones_may_be_unrecorded(low, high, ratio):
+def test_how_many_more_ones_may_be_unrecorded(low: float, high: float, ratio: float) -> None:
     nothing = np.empty(0)
     found = pu.RecordedShare(0.6, low, high, True, 0.0, nothing, nothing, nothing, np.empty((0, 0)))
     assert found.unrecorded_ratio == pytest.approx(ratio)
 
 
-def test_probabilities_of_cells_that_are_not_recorded():
+def test_probabilities_of_cells_that_are_not_recorded() -> None:
     P = np.array([1e-12, 0.01, 0.2, 0.39])
     np.testing.assert_allclose(pu.probability_if_unrecorded(P / 0.4, 0.4), P / 0.4 * 0.6 / (1 - P), rtol=1e-9)
     np.testing.assert_array_equal(pu.probability_if_unrecorded(np.array([0.3, 1.0]), 1.0), [0, 1])
@@ -241,12 +255,12 @@ def test_probabilities_of_cells_that_are_not_recorded():
         (np.ones((2, 2)), np.ones((2, 1)), {"confidence": 1}, r"confidence must be between 0 and 1, got 1"),
     ],
 )
-def test_messages(R, S, options, message):
+def test_messages(R: Any, S: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         pu.estimate_recorded_share(R, S, **options)
 
 
 @pytest.mark.parametrize("share", [0, 1.2, np.nan])
-def test_shares_outside_their_range(share):
+def test_shares_outside_their_range(share: float) -> None:
     with pytest.raises(InputError, match=r"share must be above 0 and at most 1, got"):
         pu.probability_if_unrecorded(np.zeros(2), share)

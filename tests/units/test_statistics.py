@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from cocomplete.statistics import compare, paired_test
 nan = np.nan
 
 
-def test_the_test_is_the_textbook_s():
+def test_the_test_is_the_textbook_s() -> None:
     rng = np.random.default_rng(0)
     one, two = rng.normal(1.0, 0.3, 20), rng.normal(0.8, 0.3, 20)
     test, difference = paired_test(one, two), one - two
@@ -29,18 +31,18 @@ def test_the_test_is_the_textbook_s():
         ([0.0, 0.0], [0.0, 0.0], (1.0, 0.0)),
     ],
 )
-def test_identical_and_constant_differences(worse, better, expected):
+def test_identical_and_constant_differences(worse: list[float], better: list[float], expected: Any) -> None:
     assert paired_test(worse, better) == expected
 
 
-def test_a_single_trial_allows_no_test():
+def test_a_single_trial_allows_no_test() -> None:
     assert np.isnan(paired_test([0.2], [0.1])).all()
     table = compare({"A": [0.1], "B": [0.1], "C": [0.2]})
     assert [summary.comparable for summary in table.values()] == [True, True, False]
     assert np.isnan(table["A"].std)
 
 
-def test_best_and_comparable_ones_as_in_the_paper():
+def test_best_and_comparable_ones_as_in_the_paper() -> None:
     rng = np.random.default_rng(1)
     trials = rng.normal(0, 0.001, 20)
     table = compare(
@@ -65,7 +67,7 @@ def test_best_and_comparable_ones_as_in_the_paper():
     assert str(table["Oracle"]) == "0.0000 ± 0.0000"
 
 
-def test_ties_share_the_win_and_the_best_mean():
+def test_ties_share_the_win_and_the_best_mean() -> None:
     table = compare({"A": [0.1, 0.3], "B": [0.3, 0.1], "C": [0.5, 0.6]})
     assert [summary.wins for summary in table.values()] == [1, 1, 0]
     assert [summary.best for summary in table.values()] == [True, True, False]
@@ -75,7 +77,7 @@ def test_ties_share_the_win_and_the_best_mean():
 
 
 @given(st.integers(0, 1000))
-def test_scores_and_errors_are_mirror_images(seed):
+def test_scores_and_errors_are_mirror_images(seed: int) -> None:
     rng = np.random.default_rng(seed)
     results = {name: rng.random(5).round(1) for name in "ABC"}
     errors = compare(results)
@@ -101,11 +103,11 @@ def test_scores_and_errors_are_mirror_images(seed):
         ({"A": [0.1]}, {"confidence": 95}, r"confidence must be between 0 and 1, got 95"),
     ],
 )
-def test_bad_input_is_named(results, params, message):
+def test_bad_input_is_named(results: Any, params: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare(results, **params)
 
 
-def test_unpaired_trials_are_refused():
+def test_unpaired_trials_are_refused() -> None:
     with pytest.raises(InputError, match=r"worse has 2 trials but better has 1"):
         paired_test([0.1, 0.2], [0.1])

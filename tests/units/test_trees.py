@@ -1,5 +1,7 @@
 """Boosted trees: the compiled kernel is its NumPy twin, and the member follows steps, holes and content."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from cocomplete import kernels as compiled
+from cocomplete.arrays import FloatArray
 from cocomplete.kernels import reference
 from cocomplete.members import trees
 from cocomplete.members.average import Average
@@ -17,7 +20,7 @@ from cocomplete.problem.observations import Observations
 nan = np.nan
 
 
-def steps(seed=0, n=300, missing=0.2):
+def steps(seed: int = 0, n: int = 300, missing: float = 0.2) -> tuple[FloatArray, FloatArray, Observations]:
     """A column that jumps where two others cross a limit, a yes/no one and a label that do likewise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
@@ -31,13 +34,15 @@ def steps(seed=0, n=300, missing=0.2):
 YES_NO = np.array([False, False, False, True, False])
 
 
-def fitted(observed, columns=range(6), n_trees=STOPS[-1]):
+def fitted(
+    observed: Observations, columns: Sequence[int] = range(6), n_trees: int = STOPS[-1]
+) -> BoostedTrees:
     return BoostedTrees.fit(observed, YES_NO, content_keys(observed), np.array(columns), n_trees)
 
 
 @given(st.integers(0, 10_000), st.booleans())
 @settings(max_examples=25)
-def test_kernels_are_their_twins(seed, binary):
+def test_kernels_are_their_twins(seed: int, binary: bool) -> None:
     rng = np.random.default_rng(seed)
     n, d, n_trees, depth = rng.integers(2, 25), rng.integers(1, 5), 3, 2
     bins = rng.integers(1, 6, d)
@@ -62,7 +67,7 @@ def test_kernels_are_their_twins(seed, binary):
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=15)
-def test_every_tree_lowers_the_loss_of_the_cells_it_is_learnt_from(seed):
+def test_every_tree_lowers_the_loss_of_the_cells_it_is_learnt_from(seed: int) -> None:
     _, _, observed = steps(seed, n=60)
     member = fitted(observed)
     for column in (2, 3, 5):
@@ -74,7 +79,7 @@ def test_every_tree_lowers_the_loss_of_the_cells_it_is_learnt_from(seed):
         assert (np.diff(losses.mean(axis=1)) < 1e-12).all()
 
 
-def test_steps_are_followed_where_factors_cannot():
+def test_steps_are_followed_where_factors_cannot() -> None:
     X, Y, observed = steps()
     table, truth = (np.hstack(pair) for pair in ((observed.X, observed.Y), (X, Y)))
     losses = []
@@ -88,7 +93,7 @@ def test_steps_are_followed_where_factors_cannot():
     assert (ratios < [0.9, 1.0, 0.5]).all(), ratios
 
 
-def test_labels_have_no_part_in_labels_nor_a_cell_in_itself():
+def test_labels_have_no_part_in_labels_nor_a_cell_in_itself() -> None:
     _, _, observed = steps()
     member = fitted(observed)
     rng = np.random.default_rng(3)
@@ -104,7 +109,7 @@ def test_labels_have_no_part_in_labels_nor_a_cell_in_itself():
         np.testing.assert_array_equal(one[:, 5], unlabelled)
 
 
-def test_order_and_units_mean_nothing():
+def test_order_and_units_mean_nothing() -> None:
     _, _, observed = steps(1, n=80)
     rng = np.random.default_rng(0)
     row, column = rng.permutation(80), rng.permutation(5)
@@ -118,7 +123,7 @@ def test_order_and_units_mean_nothing():
     np.testing.assert_allclose(found.mean[:, 5], expected.mean[row, 5], rtol=1e-9)
 
 
-def test_a_sum_of_fewer_trees_is_the_beginning_of_a_longer_one():
+def test_a_sum_of_fewer_trees_is_the_beginning_of_a_longer_one() -> None:
     _, _, observed = steps(2)
     long = fitted(observed)
     rows = np.arange(300)
@@ -131,7 +136,7 @@ def test_a_sum_of_fewer_trees_is_the_beginning_of_a_longer_one():
     assert (np.diff(stds[:, 0]) < 0).all()
 
 
-def test_only_what_was_asked_for_is_predicted():
+def test_only_what_was_asked_for_is_predicted() -> None:
     _, _, observed = steps()
     prediction = fitted(observed, columns=[2, 5]).predict(observed)
     assert np.isnan(prediction.mean[:, [0, 1, 3, 4]]).all()
@@ -139,7 +144,7 @@ def test_only_what_was_asked_for_is_predicted():
     assert (prediction.std[:, 2] > 0).all()
 
 
-def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(monkeypatch):
+def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, observed = steps()
     keys = content_keys(observed)
     monkeypatch.setattr(trees, "LARGEST", 60 * STOPS[-1] * trees.DEPTH * 3.0)
