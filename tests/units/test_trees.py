@@ -40,6 +40,7 @@ def fitted(
     return BoostedTrees.fit(observed, YES_NO, content_keys(observed), np.array(columns), n_trees)
 
 
+@pytest.mark.usefixtures("every_thread")
 @given(st.integers(0, 10_000), st.booleans())
 @settings(max_examples=25)
 def test_kernels_are_their_twins(seed: int, binary: bool) -> None:
