@@ -17,6 +17,8 @@ from cocomplete.problem.observations import Observations
 from cocomplete.solvers import moments
 from cocomplete.solvers.moments import Pattern, pack, unpack, weights
 
+pytestmark = pytest.mark.usefixtures("every_thread")
+
 
 def table(
     seed: int, dtype: DTypeLike = np.float64
