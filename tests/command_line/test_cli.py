@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from cocomplete.cli.console import error_lines
+from cocomplete.cli.demo import _write
+from cocomplete.exceptions import InputError
 
 CSV = """id,age,weight,smoker,has_x,has_y
 a1,61,80.50,yes,1,0
@@ -180,12 +182,23 @@ def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path: Path) -> None:
     for name in incomplete.columns:
         known = incomplete[name].is_not_null()
         assert (incomplete[name].filter(known) == completed[name].filter(known)).all()
-    assert run("demo", folder=tmp_path).returncode == 0
+    files = {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
+    assert sorted(files) == ["completed.csv", "incomplete.csv", "truth.csv"]
     (tmp_path / "cocomplete-demo" / "completed.csv").write_text("mine")
     refused = run("demo", folder=tmp_path)
     assert refused.returncode == 1
     assert "exists and differs" in refused.stderr
+    assert (tmp_path / "cocomplete-demo" / "completed.csv").read_text() == "mine"
     assert run("demo", "--force", folder=tmp_path).returncode == 0
+    assert files == {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
+
+
+def test_demo_s_files_may_be_written_again_if_they_are_the_same(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1.0, None]})
+    for _ in range(2):
+        _write({"one.csv": frame}, tmp_path / "new", force=False)
+    with pytest.raises(InputError, match="exists and differs"):
+        _write({"one.csv": frame.fill_null(2.0)}, tmp_path / "new", force=False)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

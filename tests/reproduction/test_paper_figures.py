@@ -19,7 +19,7 @@ needs_data = pytest.mark.skipif(
 @pytest.mark.parametrize(("residual_penalty", "X_error"), [(1.0, 0.0221), (0.0, 0.0527)])
 def test_first_row_of_table_1(residual_penalty: float, X_error: float) -> None:
     data = make_low_rank_multilabel(1000, 500, 100, 10, 0.2, random_state=0)
-    fitted = CoCompleter.from_paper(residual_penalty, max_iter=250).fit(data.X, data.Y).reconstruct()
+    fitted = CoCompleter.from_paper(residual_penalty, max_iter=180).fit(data.X, data.Y).reconstruct()
     assert relative_error(data.X_true, fitted.X) == pytest.approx(X_error, abs=0.0015)
     assert hamming_error(data.Y_true, fitted.Z > 0) == pytest.approx(0.0318, abs=0.002)
 

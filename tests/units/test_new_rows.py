@@ -38,6 +38,12 @@ def model(request: pytest.FixtureRequest, data: Bunch) -> CoCompleter:
     return fitted
 
 
+@pytest.fixture(scope="module")
+def whole(data: Bunch) -> CoCompleter:
+    """A fit to all rows; tests look at it and leave it as it is."""
+    return CoCompleter().fit(data.X, data.Y)
+
+
 def test_new_rows_are_predicted_better_than_by_rates(model: CoCompleter, data: Bunch) -> None:
     X, Y_true = data.X[120:], data.Y_true[120:]
     rates = np.nanmean(data.Y[:120], axis=0)
@@ -101,9 +107,8 @@ def test_a_row_of_the_fit_is_completed_alone_as_in_its_table(model: CoCompleter,
     np.testing.assert_allclose(some.X, whole.X[:30], atol=0.05 * np.nanstd(X))
 
 
-def test_standard_deviations_hold_what_they_promise(data: Bunch) -> None:
-    model = CoCompleter().fit(data.X, data.Y)
-    done = model.complete(data.X, data.Y)
+def test_standard_deviations_hold_what_they_promise(whole: CoCompleter, data: Bunch) -> None:
+    done = whole.complete(data.X, data.Y)
     known = ~np.isnan(data.X)
     assert (done.X_std[known] == 0).all()
     assert (done.X_std[~known] > 0).all()
@@ -305,11 +310,11 @@ def test_ctrl_c_while_members_are_judged_uses_the_kinds_that_were_finished(data:
 
 
 @pytest.mark.parametrize("after", [1, 3])
-def test_ctrl_c_in_an_average_keeps_what_was_reached(data: Bunch, after: int) -> None:
+def test_ctrl_c_in_an_average_keeps_what_was_reached(whole: CoCompleter, data: Bunch, after: int) -> None:
     model = finished("averaging", after, data)
-    done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
+    done, best = model.complete(data.X, data.Y), whole.complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
-    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
+    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, best.Y) + 0.05
 
 
 def test_ctrl_c_while_kernels_are_fitted_leaves_the_averages(
@@ -349,10 +354,9 @@ def test_noise_is_answered_about_as_well_as_by_means() -> None:
 
 
 def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer(
-    data: Bunch,
+    whole: CoCompleter, data: Bunch
 ) -> None:
-    model = CoCompleter().fit(data.X, data.Y)
-    found = model.validation_
+    found = whole.validation_
     assert set(found) == {"features", "labels", "unlabelled"}
     assert found["features"]["rmse"] < 0.8 * found["features"]["trivial_rmse"]
     for part in ("labels", "unlabelled"):
@@ -364,7 +368,7 @@ def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer
         assert sum(weights.values()) == pytest.approx(1)
         # What was judged is what answers.
         answering: dict[str, Any] = {}
-        for one in model.members_:
+        for one in whole.members_:
             answering[one["name"]] = answering.get(one["name"], 0) + one[inner]
         assert {name: weight for name, weight in answering.items() if weight > 0} == pytest.approx(weights)
     assert CoCompleter().fit(data.X, data.Y).validation_ == found
