@@ -13,8 +13,9 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
 
+# One worker per core, one thread per worker; --dist loadfile makes what a file's tests share once.
 test: check
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -5,11 +5,12 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from cocomplete.arrays import FloatArray
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 
 
-def matrices(max_rows: int = 9, max_columns: int = 9, bound: float = 20.0):
+def matrices(max_rows: int = 9, max_columns: int = 9, bound: float = 20.0) -> st.SearchStrategy[FloatArray]:
     shapes = st.tuples(st.integers(1, max_rows), st.integers(1, max_columns))
     values = st.floats(-bound, bound, allow_nan=False, width=32)
     return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=values))
@@ -18,12 +19,12 @@ def matrices(max_rows: int = 9, max_columns: int = 9, bound: float = 20.0):
 def tiny_objective(
     seed: int,
     *,
-    rank_penalty=0.7,
-    residual_penalty=0.0,
-    feature_weight=0.3,
-    offsets=False,
-    free_offsets=False,
-):
+    rank_penalty: float = 0.7,
+    residual_penalty: float = 0.0,
+    feature_weight: float = 0.3,
+    offsets: bool = False,
+    free_offsets: bool = False,
+) -> Objective:
     """A random problem of 8 rows, 5 features, 3 labels with about two thirds observed."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(8, 5))
@@ -37,7 +38,7 @@ def tiny_objective(
     return Objective(observed, rank_penalty, residual_penalty, feature_weight, offset, free_offsets)
 
 
-def cvxpy_minimum(objective):
+def cvxpy_minimum(objective: Objective) -> tuple[float, FloatArray]:
     """Minimum and minimiser of F, written in CVXPY's language from the definition, not from our code."""
     data, d = objective.observed, objective.observed.n_features
     M = cp.Variable(objective.shape)

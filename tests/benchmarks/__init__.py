@@ -1,0 +1,1 @@
+"""Benchmarks are judges, so they are judged."""

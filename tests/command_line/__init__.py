@@ -1,0 +1,1 @@
+"""The command in a process of its own, from file to file."""

@@ -1,0 +1,258 @@
+"""The command line as a user meets it: in a process of its own, from file to file."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cocomplete.cli.console import error_lines
+from cocomplete.cli.demo import _write
+from cocomplete.exceptions import InputError
+
+CSV = """id,age,weight,smoker,has_x,has_y
+a1,61,80.50,yes,1,0
+b2,,72.25,no,0,NA
+c3,45,NA,?,1,1
+d4,39,66.00,no,,0
+e5,70,90,yes,1,
+f6,52,77.1,No,0,0
+"""
+
+
+def run(
+    *arguments: object, folder: Path | None = None, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, input=stdin, check=False)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "table.csv"
+    file.write_text(CSV)
+    return file
+
+
+def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table: Path) -> None:
+    out = table.with_name("out.csv")
+    done = run("complete", table, "--labels", "has_*", "--ignore", "id", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "filled 3 of 18 feature cells and 3 of 12 label cells" in done.stderr
+    before, after = (pl.read_csv(file, infer_schema=False) for file in (table, out))
+    assert before.columns == after.columns
+    for name in before.columns:
+        for old, new in zip(before[name], after[name], strict=True):
+            assert new == old or old in (None, "NA", "?")
+    assert after["smoker"][2] in ("yes", "no")
+    assert set(after["has_x"]) | set(after["has_y"]) <= {"0", "1"}
+    assert np.isfinite(after.select("age", "weight").cast(pl.Float64).to_numpy()).all()
+
+
+def test_data_go_to_standard_output_and_nothing_else_does(table: Path) -> None:
+    done = run("complete", "-", "--labels", "has_x,has_y", "--ignore", "id", "--quiet", stdin=CSV)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[0] == "id,age,weight,smoker,has_x,has_y"
+    assert len(done.stdout.splitlines()) == 7
+
+
+def test_parquet_keeps_types(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "n": [1, None, 3, 4],
+            "full": [1, 2, 3, 4],
+            "x": [0.5, float("nan"), 2.5, None],
+            "u": [True, None, False, True],
+            "v": pl.Series([1, 0, None, 1], dtype=pl.Int8),
+        }
+    )
+    source, target = tmp_path / "t.parquet", tmp_path / "o.parquet"
+    frame.write_parquet(source)
+    done = run("complete", source, "--labels", "u", "--labels", "v", "-o", target)
+    assert done.returncode == 0, done.stderr
+    after = pl.read_parquet(target)
+    assert after["full"].to_list() == [1, 2, 3, 4]
+    assert after["full"].dtype == pl.Int64
+    assert after["u"].dtype == pl.Boolean
+    assert after["v"].dtype == pl.Int8
+    assert after.null_count().sum_horizontal().item() == 0
+    assert not after["x"].is_nan().any()
+
+
+def test_semicolons_are_understood_and_kept(tmp_path: Path) -> None:
+    file, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    file.write_text(CSV.replace(",", ";"))
+    assert run("complete", file, "-l", "has_*", "-i", "id", "-o", out).returncode == 0
+    assert out.read_text().splitlines()[0] == "id;age;weight;smoker;has_x;has_y"
+
+
+def test_an_existing_file_is_left_alone_without_force(table: Path) -> None:
+    out = table.with_name("out.csv")
+    out.write_text("precious")
+    arguments = ("complete", table, "-l", "has_*", "-i", "id", "-o", out)
+    done = run(*arguments)
+    assert done.returncode == 1
+    assert "exists already" in done.stderr
+    assert "--force" in done.stderr
+    assert out.read_text() == "precious"
+    assert run(*arguments, "--force").returncode == 0
+    assert out.read_text().startswith("id,")
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (CSV, ("-l", "nothing*"), "--labels 'nothing*' matches no column"),
+        (CSV, ("-l", "has_*"), "column 'id' must hold numbers, but row 2 (the header is row 1) holds 'a1'"),
+        (CSV.replace("72.25", "heavy"), ("-l", "has_*", "-i", "id"), "'weight' must hold numbers, but row 3"),
+        (CSV, ("-l", "age", "-i", "id"), "column 'age' holds 39, 45, 52, 61, 70"),
+        (CSV.replace("90", "inf"), ("-l", "has_*", "-i", "id"), "column 'weight' holds inf"),
+        (CSV, ("-l", "*", "-i", "id"), "leave no feature column"),
+        ("", ("-l", "a"), "is empty"),
+        ("a,b\n", ("-l", "a"), "0 row(s)"),
+        ("a,b\n1,2\n1,2,3\n", ("-l", "a"), "cannot be read as a table"),
+        ("a,a\n1,2\n", ("-l", "a"), "more than one column named 'a'"),
+        ("a,b\n,\nNA,?\n", ("-l", "a"), "no observed cell at all"),
+        (b"a,b\n\xff\xfe,1\n", ("-l", "a"), "not UTF-8"),
+    ],
+)
+def test_bad_tables_get_one_sentence_and_nothing_is_written(
+    tmp_path: Path, content: str, arguments: list[str], message: str
+) -> None:
+    file, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    done = run("complete", file, *arguments, "-o", out)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.csv", "-l", "a", "-o", "o.csv"), "missing.csv cannot be read: No such file"),
+        (("t.xlsx", "-l", "a", "-o", "o.csv"), "no known kind of table"),
+        (("t.csv", "-l", "a", "-o", "o.doc"), "o.doc ends in '.doc'"),
+        (("t.csv", "-l", "a", "-o", "nowhere/o.csv"), "the folder nowhere does not exist"),
+        (("bad.parquet", "-l", "a", "-o", "o.csv"), "bad.parquet cannot be read as Parquet"),
+    ],
+)
+def test_bad_files_are_named(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "bad.parquet").write_text("not parquet")
+    done = run("complete", *arguments, folder=tmp_path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_column_is_filled_with_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("a,b,y\n1,,0\n2,,1\n3,,0\n")
+    done = run("complete", file, "-l", "y")
+    assert done.returncode == 0
+    assert "warning: nothing is observed in feature column(s) 'b'" in done.stderr
+    assert done.stdout.splitlines()[1].split(",")[1] == "0"
+
+
+def test_wrong_usage_is_2_and_help_and_version_are_0() -> None:
+    assert run("complete").returncode == 2
+    assert run("nonsense").returncode == 2
+    assert run("--help").returncode == 0
+    version = run("--version")
+    assert version.returncode == 0
+    assert version.stdout.startswith("cocomplete 0.")
+
+
+def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path: Path) -> None:
+    one = run("demo", folder=tmp_path)
+    assert one.returncode == 0, one.stderr
+    assert "SYNTHETIC" in one.stdout
+    assert "completed.csv" in one.stdout
+    completed = pl.read_csv(tmp_path / "cocomplete-demo" / "completed.csv")
+    assert completed.shape == (400, 37)
+    assert completed.null_count().sum_horizontal().item() == 0
+    incomplete = pl.read_csv(tmp_path / "cocomplete-demo" / "incomplete.csv")
+    for name in incomplete.columns:
+        known = incomplete[name].is_not_null()
+        assert (incomplete[name].filter(known) == completed[name].filter(known)).all()
+    files = {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
+    assert sorted(files) == ["completed.csv", "incomplete.csv", "truth.csv"]
+    (tmp_path / "cocomplete-demo" / "completed.csv").write_text("mine")
+    refused = run("demo", folder=tmp_path)
+    assert refused.returncode == 1
+    assert "exists and differs" in refused.stderr
+    assert (tmp_path / "cocomplete-demo" / "completed.csv").read_text() == "mine"
+    assert run("demo", "--force", folder=tmp_path).returncode == 0
+    assert files == {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
+
+
+def test_ctrl_c_ends_with_130_and_writes_nothing(table: Path) -> None:
+    out = table.with_name("out.csv")
+    code = """
+import signal
+from cocomplete import CoCompleter
+from cocomplete.cli.main import main
+
+fit = CoCompleter.fit
+
+def interrupted(self, *tables, progress):
+    return fit(self, *tables, progress=lambda record: signal.raise_signal(signal.SIGINT))
+
+CoCompleter.fit = interrupted
+main()
+"""
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "complete",
+        table,
+        "--labels",
+        "has_*",
+        "--ignore",
+        "id",
+        "-o",
+        out,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "cocomplete: interrupted; nothing was written\n"
+    assert not out.exists()
+
+
+def test_demo_s_files_may_be_written_again_if_they_are_the_same(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1.0, None]})
+    for _ in range(2):
+        _write({"one.csv": frame}, tmp_path / "new", force=False)
+    with pytest.raises(InputError, match="exists and differs"):
+        _write({"one.csv": frame.fill_null(2.0)}, tmp_path / "new", force=False)
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    heavy = "{'numpy', 'scipy', 'sklearn', 'numba', 'polars', 'pandas'}"
+    code = f"import sys, cocomplete, cocomplete.cli.main; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_console_script_is_installed() -> None:
+    assert (Path(sys.executable).parent / "cocomplete").exists()
+
+
+def test_the_end_says_how_wrong_held_out_cells_were_beside_the_trivial_answer() -> None:
+    validation = {
+        "features": {"cells": 30, "rmse": 0.512, "trivial_rmse": 1.02, "weights": {}},
+        "labels": {"cells": 9, "log_loss": 0.3, "wrong": 0.125, "trivial_wrong": 0.5, "weights": {}},
+    }
+    assert error_lines(validation) == [
+        "features: 30 held-out cells were off by 0.51 standard deviations (column means: 1.02)",
+        "labels beside other labels: 9 held-out cells were 12.5% wrong (the commoner value: 50.0%)",
+    ]
+    assert error_lines(None) == []

@@ -1,0 +1,1 @@
+"""What holds of every table: invariances, properties found with Hypothesis, contracts."""

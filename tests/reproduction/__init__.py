@@ -1,0 +1,1 @@
+"""The paper's experiments: trials, records, pages, and a slice of its figures."""

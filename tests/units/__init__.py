@@ -1,0 +1,1 @@
+"""What one part does: its results by hand, its conventions, its messages."""

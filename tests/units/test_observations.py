@@ -1,0 +1,134 @@
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from cocomplete.containers import fill_like
+from cocomplete.exceptions import InputError
+from cocomplete.problem.observations import Observations
+
+nan = np.nan
+ROWS = [[1.0, None], [nan, 4.0], [5.0, 6.0]]
+EXPECTED = np.array([[1.0, nan], [nan, 4.0], [5.0, 6.0]])
+LABELS = [[1, 0], [None, 1], [0, None]]
+EXPECTED_LABELS = np.array([[1.0, 0.0], [nan, 1.0], [0.0, nan]])
+
+CONTAINERS = {
+    "list": lambda rows: rows,
+    "object array": lambda rows: np.array(rows, dtype=object),
+    "float array": lambda rows: np.array(rows, dtype=float),
+    "pandas": lambda rows: pd.DataFrame(rows, columns=["a", "b"]),
+    "pandas objects": lambda rows: pd.DataFrame(rows, columns=["a", "b"], dtype=object),
+    "pandas NA": lambda rows: pd.DataFrame(rows, columns=["a", "b"]).astype("Float64"),
+    "polars": lambda rows: pl.DataFrame(rows, schema=["a", "b"], orient="row", strict=False),
+    "arrow": lambda rows: pa.table(pd.DataFrame(rows, columns=["a", "b"])),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_container_says_the_same(container: str) -> None:
+    build = CONTAINERS[container]
+    observed = Observations.from_tables(build(ROWS), build(LABELS))
+    np.testing.assert_array_equal(observed.X, EXPECTED)
+    np.testing.assert_array_equal(observed.Y, EXPECTED_LABELS)
+    named = container.split(maxsplit=1)[0] in ("pandas", "polars", "arrow")
+    assert observed.feature_names == (("a", "b") if named else None)
+    assert (observed.n_samples, observed.n_features, observed.n_labels) == (3, 2, 2)
+
+
+def test_columns_may_be_numbered_rather_than_named() -> None:
+    frame = pd.DataFrame(EXPECTED)
+    observed = Observations.from_tables(frame, pd.DataFrame(EXPECTED_LABELS))
+    np.testing.assert_array_equal(observed.X, EXPECTED)
+    assert observed.label_names == ("0", "1")
+    filled = fill_like(frame, "X", np.full((3, 2), 9.0), observed.X_known)
+    pd.testing.assert_frame_equal(filled, frame.fillna(9.0))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.DataFrame({"u": pd.array([True, None, False], dtype="boolean")}),
+        pd.DataFrame({"u": pd.array([1, None, 0], dtype="Int8")}),
+        pl.DataFrame({"u": [True, None, False]}),
+        pd.Series([1.0, nan, 0.0], name="u"),
+        pl.Series("u", [1, None, 0]),
+        [1, None, 0],
+        np.array([1.0, nan, 0.0]),
+    ],
+)
+def test_truth_values_integers_and_single_columns_are_labels_too(labels: Any) -> None:
+    observed = Observations.from_tables(ROWS, labels)
+    np.testing.assert_array_equal(observed.Y, [[1.0], [nan], [0.0]])
+
+
+def test_no_labels_at_all() -> None:
+    assert Observations.from_tables(ROWS).Y.shape == (3, 0)
+
+
+def test_single_precision_is_kept() -> None:
+    observed = Observations.from_tables(np.float32(EXPECTED), LABELS)
+    assert observed.X.dtype == observed.Y.dtype == np.float32
+    frame = pl.DataFrame(EXPECTED.astype(np.float32), schema=["a", "b"])
+    assert Observations.from_tables(frame, LABELS).X.dtype == np.float32
+
+
+def test_it_is_frozen() -> None:
+    observed = Observations.from_tables(ROWS, LABELS)
+    with pytest.raises(AttributeError):
+        observed.X = None  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (ROWS, [[1, 2], [0, 1], [7, 3]], r"y must hold 0, 1 or unknown, but column 0 holds 7 .*row 2"),
+        (ROWS, pd.DataFrame({"ill": [0, 2, -1]}), r"column 'ill' holds -1, 2 .*recode"),
+        ([[1, np.inf], [2, 3]], None, r"column 1 holds inf in row 0 .*replace infinities by NaN"),
+        (pd.DataFrame({"a": [1.0, -np.inf]}), None, r"column 'a' holds inf in row 1"),
+        ([[1, "x"], [2, 3]], None, r"X: column 1 must hold numbers, but row 0 .* holds 'x'"),
+        (pd.DataFrame({"a": [1, "two"]}), None, r"X: column 'a' must hold numbers, but row 1 .*'two'"),
+        (pl.DataFrame({"a": ["1", "2"]}), None, r"X: column 'a' must hold numbers, but row 0"),
+        (ROWS, [[1], [0]], r"X has 3 rows but y has 2"),
+        ([[nan, nan]], [[nan]], r"no observed cell at all"),
+        (np.empty((0, 3)), None, r"0 sample"),
+        (np.empty((3, 0)), None, r"0 feature"),
+        ([1.0, 2.0], None, r"X has 1 dimension.*Reshape your data"),
+        (np.zeros((2, 2, 2)), None, r"X has 3 dimension"),
+        ([[1, 2], [3]], None, r"rows of different lengths"),
+        (sparse.eye(3).tocsr(), None, r"SciPy sparse matrix"),
+        (np.array([[1j]]), None, r"complex"),
+        (pl.LazyFrame({"a": [1]}), None, r"lazy frame; call .collect"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), None, r"X cannot be read as a table: .*a"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), None, r"column 'a' must hold numbers"),
+    ],
+)
+def test_bad_input_gets_one_sentence(X: Any, y: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Observations.from_tables(X, y).check_fittable()
+
+
+def test_empty_columns_and_rows_are_allowed_with_a_warning_that_names_them() -> None:
+    X = pd.DataFrame({"a": [1.0, nan, 2.0], "b": [nan, nan, nan]})
+    y = pd.DataFrame({"u": [nan, nan, nan], "v": [0, nan, 1]})
+    with pytest.warns(
+        UserWarning, match=r"feature column\(s\) 'b' and in label column\(s\) 'u' and in row\(s\) 1"
+    ):
+        Observations.from_tables(X, y).check_fittable()
+
+
+def test_many_empty_columns_are_counted_not_listed() -> None:
+    with pytest.warns(UserWarning, match=r"0, 1, 2, 3, 4 and 3 more"):
+        Observations.from_tables(np.hstack((np.full((2, 8), nan), np.ones((2, 1))))).check_fittable()
+
+
+def test_input_is_not_changed() -> None:
+    X = EXPECTED.copy()
+    with warnings.catch_warnings():
+        Observations.from_tables(X, LABELS)
+    np.testing.assert_array_equal(X, EXPECTED)
