@@ -5,13 +5,12 @@ what the others know counts for as much as it proved to be worth.
 """
 
 from collections.abc import Callable
-from itertools import combinations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from cocomplete.arrays import FloatArray
+from cocomplete.arrays import BoolArray, FloatArray
 
 TRUST = 5.0
 """Pull towards equal weights: a weight that is off by one costs as much as so many nats. Between 0.5 and 15
@@ -23,6 +22,9 @@ STRETCH_TRUST, LARGEST_STRETCH = 5.0, 2.0
 
 STEPS = 50
 """Most Newton steps."""
+
+CHANGES = 10
+"""Most changes of the set of members with a weight, per member and Newton step."""
 
 NEGLIGIBLE = 0.01
 """A weight below this is zero: its member need not be fitted."""
@@ -137,23 +139,34 @@ def _on_simplex(loss: Loss, size: int, count: int) -> FloatArray:
 
 
 def _quadratic_on_simplex(H: FloatArray, g: FloatArray) -> FloatArray:
-    """Minimise ½ wᵀHw + gᵀw over the simplex, H positive definite.
+    """Minimise ½ wᵀHw + gᵀw over the simplex, H positive definite, by an active-set method.
 
-    There are so few members that all sets of them can be tried: of those whose optimum is not negative, the
-    best is the answer.
+    Members leave the set where their weight would be negative, and come back where the loss falls with theirs
+    more than with that of those in the set.
     """
-    size = len(g)
-    best, least = np.full(size, 1 / size), np.inf
-    for count in range(1, size + 1):
-        for chosen in combinations(range(size), count):
-            some = list(chosen)
-            inverse = np.linalg.inv(H[np.ix_(some, some)])
-            free, ones = inverse @ g[some], inverse.sum(axis=1)
-            w = -free + (1 + free.sum()) / ones.sum() * ones
-            if (w < 0).any():
-                continue
-            value = float(w @ H[np.ix_(some, some)] @ w / 2 + g[some] @ w)
-            if value < least:
-                best, least = np.zeros(size), value
-                best[some] = w
+    inside = np.ones(len(g), bool)
+    best, least = np.full(len(g), 1 / len(g)), np.inf
+    for _ in range(CHANGES * len(g)):
+        w = _on_affine_hull(H, g, inside)
+        if (w < 0).any():
+            inside[np.argmin(w)] = False
+            continue
+        value = float(w @ H @ w / 2 + g @ w)
+        if value >= least:
+            break
+        best, least = w, value
+        slope = H @ w + g
+        outside = np.flatnonzero(~inside)
+        if not outside.size or slope[outside].min() >= slope[inside].min():
+            break
+        inside[outside[np.argmin(slope[outside])]] = True
     return best
+
+
+def _on_affine_hull(H: FloatArray, g: FloatArray, inside: BoolArray) -> FloatArray:
+    """Minimise over weights of some members that add up to 1, whatever their signs."""
+    some = np.flatnonzero(inside)
+    free, ones = np.linalg.solve(H[np.ix_(some, some)], np.column_stack((g[some], np.ones(some.size)))).T
+    w = np.zeros(len(g))
+    w[some] = -free + (1 + free.sum()) / ones.sum() * ones
+    return w
