@@ -18,7 +18,7 @@ from cocomplete.problem.standardize import FAR, Standardization
 HELD_SHARE = 0.15
 """Share of the observed features that one fold holds out; of labels as much, half of it as whole rows."""
 
-ENOUGH, MOST_FOLDS = 300, 4
+ENOUGH, MOST_FOLDS = 300, 6
 """Where one fold has fewer cells of a part than this, there are more of them, up to so many."""
 
 MOST_CELLS = 60_000

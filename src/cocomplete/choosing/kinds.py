@@ -49,7 +49,7 @@ own may be for the path to be followed."""
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
 
-WORTH_ALL_COLUMNS = 1.05
+WORTH_ALL_COLUMNS = 1.2
 """How many times the best other member's error that of trees, or of kernels of numbers, may be in the columns
 of a first look for the others to follow."""
 

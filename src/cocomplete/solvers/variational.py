@@ -8,8 +8,8 @@ u_i and v_j (variational Bayes), such that the *evidence lower bound* rises with
 
 Nothing is searched. The bound itself sets the noise of every feature and the prior precision of every factor,
 apart for numbers and for 0/1 columns (automatic relevance determination); factors that the data do not
-support shrink to nothing and are dropped where that raises the bound; others may be born of what is left
-unexplained, and stay where the bound is higher with them; and the fit ends when the bound stands still.
+support shrink to nothing and are dropped where that raises the bound; a fit that goes on from another begins
+with a few more, of what that one leaves unexplained; and the fit ends when the bound stands still.
 
 A sweep is one pass over blocks of rows (:mod:`cocomplete.solvers.row_block`), which gives the bound at the
 current state together with the sums that the next one is made of.
