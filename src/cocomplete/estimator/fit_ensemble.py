@@ -9,6 +9,7 @@ from cocomplete.estimator.settings import seed_of
 from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.fitted_rows import FittedRows
 from cocomplete.fitted.model import Model
 from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Penalties
@@ -44,7 +45,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         margins=fit.margins(),
         clip=settings.clip,
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
-        fitted_rows=_all_rows(fit, narrow, rows),
+        fitted_rows=FittedRows.of(_all_rows(fit, narrow, rows), narrow, yes_no[informative.features]),
     )
     certified = None
     if settings.certify:

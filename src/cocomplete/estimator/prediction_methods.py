@@ -14,6 +14,7 @@ from cocomplete.estimator.columns import check_labels, check_n_features, with_un
 from cocomplete.estimator.settings import seed_of
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.model import Model
+from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.problem.observations import Observations
 
 
@@ -88,7 +89,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         observed = self._model.observed if X is None else self._read(X, y)
         tables = (observed.X if X is None else X, observed.Y if X is None else y)
         rng = np.random.default_rng(seed_of(self.random_state) if random_state is None else random_state)
-        probability: FloatArray = expit(self._model.answer(observed, std=False).Z)
+        probability: FloatArray = expit(self._model.answer(observed, std=False, parts=LABEL_PARTS).Z)
         return [
             self._completion(observed, *tables, *drawn, probability)
             for drawn in self._model.draws(observed, rng, n)
@@ -98,7 +99,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Give the model's own value for every cell of the training rows (what the paper scores)."""
         check_is_fitted(self)
         observed = self._model.observed
-        answer = self._model.answer(observed, std=False)
+        answer = self._model.answer(observed, std=False, known=True)
         return Reconstruction(answer.X.astype(observed.X.dtype, copy=False), answer.Z)
 
     def transform(self, X: Any) -> FloatArray:
@@ -111,7 +112,8 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         observed = self._read(X, None)
-        filled = self._model.inside(self._model.answer(observed, std=False).X)
+        answer = self._model.answer(observed, std=False, parts=FEATURE_PARTS)
+        filled = self._model.inside(answer.X)
         whole: FloatArray = np.where(observed.X_known, observed.X, filled).astype(
             observed.X.dtype, copy=False
         )
@@ -127,7 +129,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._need_labels("decision_function")
-        return self._model.answer(self._read(X, None), std=False).Z
+        return self._model.answer(self._read(X, None), std=False, parts=LABEL_PARTS).Z
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Give the probability that each label is 1, from the features of any rows.
@@ -157,7 +159,8 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             In the order of the features that ``feature_types_`` calls "yes-no".
         """
         check_is_fitted(self)
-        return self._model.answer(self._read(X, y), std=False).X[:, self._model.yes_no]
+        answer = self._model.answer(self._read(X, y), std=False, parts=FEATURE_PARTS)
+        return answer.X[:, self._model.yes_no]
 
     def score(self, X: Any, y: Any) -> float:
         """Give the share of known labels that are predicted right from the features alone."""

@@ -1,6 +1,6 @@
 """Members that answer together, each with its weight."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,8 +42,15 @@ class Ensemble:
     base: FloatArray | None = None
     stretch: dict[Part, float] = field(default_factory=dict)
 
-    def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
-        """Predict every cell of some rows.
+    def predict(
+        self,
+        observed: Observations,
+        *,
+        training: bool = False,
+        std: bool = True,
+        parts: Collection[Part] = PARTS,
+    ) -> Prediction:
+        """Predict the cells of some rows.
 
         Parameters
         ----------
@@ -52,6 +59,8 @@ class Ensemble:
             Whether these are the rows of the fit.
         std : bool, default=True
             Whether standard deviations are needed; they are 0 without.
+        parts : collection of str
+            What is asked for; other cells may hold anything.
         """
         n, d = observed.X.shape
         mean, spread = np.empty((n, d + observed.n_labels)), np.zeros((n, d))
@@ -60,11 +69,13 @@ class Ensemble:
         for first in range(0, n, step):
             some = slice(first, first + step)
             rows = observed if step >= n else Observations(observed.X[some], observed.Y[some])
-            mean[some], spread[some] = self._predict_block(rows, training=training, std=std)
+            mean[some], spread[some] = self._predict_block(rows, parts, training=training, std=std)
         return Prediction(mean, spread)
 
-    def _predict_block(self, observed: Observations, *, training: bool, std: bool) -> Prediction:
-        predictions = self._predictions(observed, training=training, std=std)
+    def _predict_block(
+        self, observed: Observations, parts: Collection[Part], *, training: bool, std: bool
+    ) -> Prediction:
+        predictions = self._predictions(observed, parts, training=training, std=std)
         d = observed.n_features
         numbers = self.weights["numbers"]
         mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
@@ -89,8 +100,10 @@ class Ensemble:
         factor[:, d:] = np.where(seen, self.stretch["labels"], self.stretch["unlabelled"])[:, None]
         return np.where(factor == 1, mean, self.base + factor * (mean - self.base))
 
-    def _predictions(self, observed: Observations, *, training: bool, std: bool) -> dict[int, Prediction]:
-        """Predictions of all members that have a weight somewhere."""
+    def _predictions(
+        self, observed: Observations, parts: Collection[Part], *, training: bool, std: bool
+    ) -> dict[int, Prediction]:
+        """Predictions of all members that have a weight in what is asked for."""
         found: dict[int, Prediction] = {}
         rows: CompletedRows | None = None
         # A minimiser's standard deviation costs a Newton system per row; the averages' serve for it.
@@ -99,7 +112,7 @@ class Ensemble:
             for one, weight in zip(self.members, self.weights["numbers"], strict=True)
         )
         for k, member in enumerate(self.members):
-            if not any(weights[k] > 0 for weights in self.weights.values()):
+            if not any(self.weights[part][k] > 0 for part in parts):
                 continue
             if isinstance(member, KernelRegression | NumberKernel):
                 # Kernels compare the same completed rows.

@@ -1,6 +1,6 @@
 """The fitted model: an ensemble and the user's table around it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,6 +11,8 @@ from scipy.special import expit
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.draws import JointDraws, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.fitted_rows import FittedRows
+from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.frozen import FieldsAlone
 from cocomplete.members.average import Average
@@ -65,7 +67,7 @@ class Model(FieldsAlone):
         Whether filled features stay near the observed range.
     positive : PositiveLabels or None
         What answers for labels where only ones are ever recorded; unknown ones were fitted as zeros.
-    fitted_rows : Prediction or None
+    fitted_rows : FittedRows or None
         What the ensemble predicts of the rows of the fit, so that it is not worked out again.
     """
 
@@ -78,15 +80,25 @@ class Model(FieldsAlone):
     margins: ScoreMargins | None = None
     clip: bool = True
     positive: PositiveLabels | None = None
-    fitted_rows: Prediction | None = None
+    fitted_rows: FittedRows | None = None
 
-    def answer(self, observed: Observations, *, std: bool = True) -> Answer:
-        """Give the model's own value in every cell, observed ones not put back, and on request its spread.
+    def answer(
+        self,
+        observed: Observations,
+        *,
+        std: bool = True,
+        known: bool = False,
+        parts: Collection[Part] = PARTS,
+    ) -> Answer:
+        """Give the model's own value in every cell, and on request its spread.
+
+        Numbers that are known are not put back where ``known`` asks for what the model makes of them. Only
+        the ``parts`` asked for are worked out.
 
         Where only ones are recorded, rows in which none is are taken for new ones, of which it is not known
         what would be recorded, unless they are among the rows of the fit.
         """
-        prediction = self._widened(self._prediction(observed, std=std))
+        prediction = self._widened(self._prediction(observed, std=std, known=known, parts=parts))
         d = observed.n_features
         X, spread = prediction.mean[:, :d].copy(), prediction.std.copy()
         probability = expit(X[:, self.yes_no])
@@ -99,13 +111,21 @@ class Model(FieldsAlone):
             Z[:, self.informative.labels] = self._positive_log_odds(observed)
         return Answer(np.clip(X, -self._largest, self._largest), spread, Z)
 
-    def _prediction(self, observed: Observations, *, std: bool, training: bool = True) -> Prediction:
+    def _prediction(
+        self,
+        observed: Observations,
+        *,
+        std: bool,
+        training: bool = True,
+        known: bool = False,
+        parts: Collection[Part] = PARTS,
+    ) -> Prediction:
         """Predict some rows; those of the fit were predicted then, or have the minimiser's own values."""
         knows = self._knows(observed)
-        if self.fitted_rows is not None and knows:
-            return self.fitted_rows
+        if self.fitted_rows is not None and knows and not known:
+            return self.fitted_rows.prediction(self._narrow(observed), self._narrow_yes_no)
         own = self.transductive and training and knows
-        return self.ensemble.predict(self._narrow(observed), training=own, std=std)
+        return self.ensemble.predict(self._narrow(observed), training=own, std=std, parts=parts)
 
     def _positive_log_odds(self, observed: Observations) -> FloatArray:
         """Log-odds of informative labels where only ones are recorded."""

@@ -67,7 +67,7 @@ class CompletedRows:
     ----------
     X : ndarray of shape (n_rows, n_features)
         Observed, or the posterior mean.
-    variances : ndarray of shape (n_rows, n_features)
+    variances : ndarray of shape (n_rows, n_features), or (n_rows, 1) for their means
         Posterior variances: 0 where observed, about 1 where nothing is known.
     """
 
@@ -99,6 +99,10 @@ class CompletedRows:
     def take(self, some: NDArray[np.intp] | slice) -> "CompletedRows":
         """Give some of them."""
         return CompletedRows(self.X[some], self.variances[some])
+
+    def compact(self) -> "CompletedRows":
+        """Keep of the variances what the radial kernel needs: their mean in each row."""
+        return CompletedRows(self.X, self.variance[:, None])
 
     def radial(self, other: "CompletedRows") -> FloatArray:
         """Give the expected radial kernel of rows with others, given what is not known of both."""
@@ -178,7 +182,7 @@ def kernel_path(
     some = np.flatnonzero(~np.isnan(labels).all(axis=1))
     some = some[np.argsort(keys[some], kind="stable")[:MOST_ROWS]]
     compared, Y = rows.take(some), labels[some]
-    landmarks = compared.take(slice(LANDMARKS)) if kind == "rbf" else None
+    landmarks = compared.take(slice(LANDMARKS)).compact() if kind == "rbf" else None
     raw = _compared(compared, landmarks)
     if landmarks is not None:
         # Whatever is not known of a row, it is like itself.

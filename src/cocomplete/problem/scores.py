@@ -17,6 +17,10 @@ TAIL = 0.1
 """Share of a column's values, at either end, whose slope against normal scores goes on past the range."""
 
 
+KNOTS = 2_000
+"""Values that a column's map is made of, at most: a model stays small however long the table is."""
+
+
 @dataclass(frozen=True, eq=False)
 class NormalScores(FieldsAlone):
     """A monotone map per feature column that sends its observed values to normal quantiles.
@@ -28,7 +32,7 @@ class NormalScores(FieldsAlone):
     Attributes
     ----------
     values : tuple of ndarray
-        Observed values of each column, sorted.
+        Observed values of each column, sorted; of many, as many quantiles as ``KNOTS``.
     low, high : ndarray of shape (n_columns,)
         Values beyond these are errors of recording rather than heavy tails, and count as these.
     """
@@ -42,7 +46,7 @@ class NormalScores(FieldsAlone):
         """Learn the map from the observed cells (NaN elsewhere) alone; outliers are held back."""
         low, high = limits(X, ~np.isnan(X), ABSURD)
         within = np.clip(X, low, high)
-        return cls(tuple(np.sort(column[~np.isnan(column)]) for column in within.T), low, high)
+        return cls(tuple(_quantiles(column[~np.isnan(column)]) for column in within.T), low, high)
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Give known cells their normal scores; ties share one, values between observed ones interpolate."""
@@ -90,6 +94,14 @@ class NormalScores(FieldsAlone):
     def _slopes(self) -> list[tuple[float, float]]:
         """Units per normal score past the lower and the upper end of each column."""
         return [_tail_slopes(values) for values in self.values]
+
+
+def _quantiles(values: FloatArray) -> FloatArray:
+    """Sort values; of many, take those at evenly spaced ranks, both ends included."""
+    values = np.sort(values)
+    if len(values) <= KNOTS:
+        return values
+    return np.asarray(values[np.round(np.linspace(0, len(values) - 1, KNOTS)).astype(np.intp)])
 
 
 def _tail_slopes(values: FloatArray) -> tuple[float, float]:

@@ -1,0 +1,49 @@
+"""What a fit has predicted of its own rows, kept so that it is not worked out again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.members.prediction import Prediction
+from cocomplete.problem.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """Predictions of the rows of a fit: of numbers where they are unknown, of 0/1 columns everywhere.
+
+    Attributes
+    ----------
+    log_odds : ndarray of shape (n_samples, number of yes/no features + n_labels)
+    numbers : ndarray of shape (number of unknown numbers,)
+        Means in the user's units, row after row.
+    stds : ndarray of the same shape
+        Standard deviations, in single precision: nobody reads their eighth digit.
+    """
+
+    log_odds: FloatArray
+    numbers: FloatArray
+    stds: FloatArray
+
+    @classmethod
+    def of(cls, prediction: Prediction, observed: Observations, yes_no: BoolArray) -> "FittedRows":
+        """Keep what is needed of a prediction of all cells."""
+        binary = np.concatenate((yes_no, np.ones(observed.n_labels, bool)))
+        unknown = ~observed.X_known & ~yes_no
+        return cls(
+            prediction.mean[:, binary],
+            prediction.mean[:, : len(yes_no)][unknown],
+            prediction.std[unknown].astype(np.float32),
+        )
+
+    def prediction(self, observed: Observations, yes_no: BoolArray) -> Prediction:
+        """Give the prediction back; known numbers are what was observed, without a standard deviation."""
+        binary = np.concatenate((yes_no, np.ones(observed.n_labels, bool)))
+        mean = np.hstack((observed.X, observed.Y)).astype(np.float64)
+        std = np.zeros(observed.X.shape)
+        unknown = ~observed.X_known & ~yes_no
+        mean[:, binary] = self.log_odds
+        mean[:, : len(yes_no)][unknown] = self.numbers
+        std[unknown] = self.stds
+        return Prediction(mean, std)
