@@ -298,7 +298,7 @@ class _Ascent:
         """Evidence lower bound at a state and the rows that follow from it."""
         squares = self._expected_squares(state, sums)
         numbers = -0.5 * (self.count * np.log(2 * np.pi * state.noise) + squares / state.noise).sum()
-        return float(numbers) + sums.log_likelihood - self._divergence(state, sums)
+        return float(numbers + sums.log_likelihood) - self._divergence(state, sums)
 
     def _divergence(self, state: _State, sums: Sums) -> float:
         """Divergence of U and V from their priors, less the log-prior of noise and precisions."""
