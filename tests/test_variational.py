@@ -713,15 +713,25 @@ def test_no_more_factors_are_added_than_a_table_may_have():
     assert ascent.next.width - 1 == most_factors(7, 10) == 4
 
 
-@settings(max_examples=15)
-@given(tables(), st.integers(0, 3))
-def test_a_fit_continued_from_itself_does_not_end_lower(observed, growth):
+@settings(max_examples=25)
+@given(tables())
+def test_a_fit_continued_from_itself_does_not_end_lower(observed):
     first = fitted(observed)
-    second = fitted(observed, start=first, growth=growth)
+    second = fitted(observed, start=first)
     assert (np.diff(second.bounds) >= 0).all()
     assert second.n_iter > GROWTH_WARM_UP
+    assert second.rank <= first.rank
     cell_count = observed.X_known.sum() + observed.Y_known.sum()
     assert second.bounds[-1] >= first.bounds[-1] - BOUND_TOL * max(cell_count, 1)
+
+
+@settings(max_examples=15)
+@given(tables(), st.integers(1, 3))
+def test_bounds_of_grown_fits_rise_too(observed, growth):
+    second = fitted(observed, start=fitted(observed), growth=growth)
+    assert (np.diff(second.bounds) >= 0).all()
+    assert second.rank <= most_factors(*Cells.of(observed).shape)
+    assert np.isfinite(second.predict(Cells.of(observed)).mean).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
