@@ -111,7 +111,7 @@ class EnsembleFit:
         return self
 
     def _judge(self) -> None:
-        """Let every kind predict the held-out cells; where asked to stop, those that were finished take part."""
+        """Let every kind predict the held-out cells; on a request to stop, finished ones take part."""
         if not self.folds:
             return
         for kind in self.kinds:

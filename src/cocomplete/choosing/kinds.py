@@ -37,12 +37,12 @@ PROMISING = 1.02
 worth following further."""
 
 PAST_BEST = 1.02
-"""A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far, if there
-are enough of them."""
+"""A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far, if
+there are enough of them."""
 
 FIRST_SHARES, WORTH_A_PATH = (0.35, 0.12), 1.1
-"""Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its own
-may be for the path to be followed."""
+"""Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its
+own may be for the path to be followed."""
 
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""

@@ -16,7 +16,6 @@ from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments
 from cocomplete.solvers.solution import Progress
 
-
 GROWTH = 8
 """Factors that an average adds to those of the fit it starts from. Without them, what died there would stay
 dead: errors of single tables to choose with are up to 8 % higher, and 1 % on average with half as many."""
@@ -26,8 +25,8 @@ class SharedFits:
     """A table, and fits to it that are made when they are first asked for.
 
     Averages start from each other: that of normal scores from that of features as they are, and those of the
-    whole table from those of ``earlier`` fits, to a fold. A fold's never start from anything that has seen its
-    held-out cells.
+    whole table from those of ``earlier`` fits, to a fold. A fold's never start from anything that has seen
+    its held-out cells.
 
     Parameters
     ----------

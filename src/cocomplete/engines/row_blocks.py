@@ -5,6 +5,7 @@ Another engine needs these two methods and nothing else: to make blocks of a tab
 """
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TypeVar
 
 from cocomplete.problem.cells import Cells
@@ -13,8 +14,8 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 BLOCK_NUMBERS = 2_000_000
-"""Numbers that one array of a block may hold. Products within a block are large enough for threads of BLAS and
-of compiled loops; blocks themselves come one after the other, so that one block's arrays are in memory."""
+"""Numbers that one array of a block may hold. Products within a block are large enough for threads of BLAS
+and of compiled loops; blocks themselves come one after the other, so that one block's arrays are in memory."""
 
 
 class InProcess:
@@ -36,7 +37,7 @@ class InProcess:
         step = max(1, BLOCK_NUMBERS // max(width, cells.shape[1]))
         count = max(1, -(-n // step))
         bounds = [n * k // count for k in range(count + 1)]
-        return [make(cells.rows(first, last)) for first, last in zip(bounds, bounds[1:], strict=False)]
+        return [make(cells.rows(first, last)) for first, last in pairwise(bounds)]
 
     @staticmethod
     def visit(blocks: list[Block], function: Callable[[Block], Result]) -> Iterator[Result]:

@@ -10,8 +10,8 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments
-from cocomplete.solvers.solution import Progress
 from cocomplete.solvers.posterior import FactorPosterior
+from cocomplete.solvers.solution import Progress
 from cocomplete.solvers.variational import fit_variational
 
 

@@ -101,7 +101,7 @@ class CompletedRows:
         return CompletedRows(self.X[some], self.variances[some])
 
     def radial(self, other: "CompletedRows") -> FloatArray:
-        """Give the expected radial kernel of each row with each of others, given what is not known of both."""
+        """Give the expected radial kernel of each row with each of others, over what is not known of both."""
         near = rbf_kernel(self.X, other.X, gamma=1 / self.X.shape[1])
         near *= np.exp(-self.variance)[:, None]
         near *= np.exp(-other.variance)

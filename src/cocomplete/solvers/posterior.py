@@ -11,8 +11,8 @@ from cocomplete.solvers.moments import CHUNK, Moments, diagonals, unpack, weight
 from cocomplete.solvers.row_block import Columns, RowBlock, Rows
 
 QUICK_SWEEPS, ROW_SWEEPS, ROW_TOL = 8, 40, 1e-6
-"""Updates of the labels' sites of rows that are predicted, all of the way; most updates of those that have not
-settled by then, at a slower pace; and the change of a row's labels' means at which it has."""
+"""Updates of the labels' sites of rows that are predicted, all of the way; most updates of those that have
+not settled by then, at a slower pace; and the change of a row's labels' means at which it has."""
 
 PACE = 0.7
 """Share of the way that a label's site moves per update, where it must not overshoot."""

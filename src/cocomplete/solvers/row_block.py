@@ -215,7 +215,7 @@ class RowBlock:
         return sites, float(truth @ mean) - softplus
 
     def residuals(self, columns: Columns) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """What the factors leave of numbers, and of labels on the scale of log-odds, as sparse matrices."""
+        """Give what factors leave of numbers, and of labels on the scale of log-odds, as sparse matrices."""
         rows, _ = self.rows(columns)
         cells, V = self.cells, columns.V
         row = np.repeat(np.arange(cells.shape[0]), np.diff(cells.x_start))

@@ -8,8 +8,8 @@ u_i and v_j (variational Bayes), such that the *evidence lower bound* rises with
 
 Nothing is searched. The bound itself sets the noise of every feature and the prior precision of every factor,
 apart for numbers and for 0/1 columns (automatic relevance determination); factors that the data do not
-support shrink to nothing and are dropped where that raises the bound; others may be born of what is left
-unexplained, and stay where the bound is higher with them; and the fit ends when the bound stands still.
+support shrink to nothing and are dropped where that raises the bound; and the fit ends when the bound stands
+still. A fit that goes on from another may add factors of what that one leaves unexplained.
 
 A sweep is one pass over blocks of rows (:mod:`cocomplete.solvers.row_block`), which gives the bound at the
 current state together with the sums that the next one is made of.
@@ -59,8 +59,8 @@ NOISE_PRIOR = (0.1, 2.0)
 """A feature's noise variance before anything is seen, and how many cells that belief is worth."""
 
 SWEEPS, BOUND_TOL = 100, 3e-5
-"""Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With a third of that
-gain fits take 1.4 times as long and predict the tables to choose with no better (within 0.1 %)."""
+"""Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With a third of
+that gain fits take 1.4 times as long and predict the tables to choose with no better (within 0.1 %)."""
 
 SUPPORTED = 0.2
 """A factor is a candidate for removal where its posterior means hold less than this share of its second
@@ -162,8 +162,8 @@ class _Ascent:
         self.squares = sum(block.squares for block in self.blocks)
         self.is_label = np.arange(self.m) >= cells.n_features
         self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
-        # The posterior that it starts from is wider or narrower than these cells make it; the first sweep sets
-        # that, and the bound counts from there.
+        # The posterior that it starts from is wider or narrower than these cells make it; the first sweep
+        # sets that, and the bound counts from there.
         state = self._first_state() if start is None else self._continued(start, growth)
         self.next = state
         self.left_to_warm_up = WARM_UP if start is None else GROWTH_WARM_UP
