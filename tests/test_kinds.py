@@ -8,6 +8,7 @@ from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.choosing.held_out import Fold, folds
 from cocomplete.choosing.kinds import KIND_OF, KINDS, LEAST_KNOWN, PAST_BEST, Candidate
 from cocomplete.choosing.shared import GROWTH, FoldFits, SharedFits
+from cocomplete.fitted import ensemble as fitted_ensemble
 from cocomplete.fitted.parts import LABEL_PARTS, PARTS
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import VARIANCES
@@ -107,6 +108,48 @@ def test_labels_alone_need_several():
 def test_members_are_named_as_they_were_judged(judged):
     assert Candidate("trivial") in judged.contest.candidates()
     assert [kind.name for kind in KINDS] == list(KIND_OF)
+
+
+# -- rows in blocks ------------------------------------------------------------------------------------
+
+
+def test_an_ensemble_predicts_the_same_in_blocks_of_rows(monkeypatch):
+    observed = table()
+    ensemble = fit_of(observed).run().ensemble
+    new = table(seed=5)
+    whole = ensemble.predict(new)
+    own = ensemble.predict(observed, training=True)
+    sizes = []
+    predict = fitted_ensemble.Ensemble._predict_block
+
+    def counted(self, rows, **options):
+        sizes.append(rows.n_samples)
+        return predict(self, rows, **options)
+
+    monkeypatch.setattr(fitted_ensemble.Ensemble, "_predict_block", counted)
+    # Nine columns: seven rows at a time, and one that is left.
+    monkeypatch.setattr(fitted_ensemble, "BLOCK_NUMBERS", 7 * 9 + 5)
+    blocks = ensemble.predict(new)
+    assert sizes == [7] * 17 + [1]
+    # Rows with labels are updated until the last one of a block has settled.
+    np.testing.assert_allclose(blocks.mean, whole.mean, atol=1e-4)
+    np.testing.assert_allclose(blocks.std, whole.std, atol=1e-4)
+    # The rows of the fit are predicted all together.
+    sizes.clear()
+    np.testing.assert_array_equal(ensemble.predict(observed, training=True).mean, own.mean)
+    assert sizes == [120]
+
+
+@pytest.mark.parametrize("k", range(2))
+def test_a_member_has_in_every_cell_the_weight_of_the_cell_s_part(k):
+    weights = {
+        part: np.array([share, 1 - share]) for part, share in zip(PARTS, (0.1, 0.2, 0.3, 0.4), strict=True)
+    }
+    ensemble = fitted_ensemble.Ensemble((), weights, YES_NO)
+    observed = Observations(np.full((2, 5), nan), np.array([[nan, 1.0], [nan, nan]]))
+    a, b, c, e = (weights[part][k] for part in PARTS)
+    expected = [[a, a, a, b, b, c, c], [a, a, a, b, b, e, e]]
+    np.testing.assert_array_equal(ensemble._weight(k, observed), expected)
 
 
 # -- paths that end early ------------------------------------------------------------------------------

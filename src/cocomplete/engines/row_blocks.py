@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 BLOCK_NUMBERS = 2_000_000
 """Numbers that one array of a block may hold. Products within a block are large enough for threads of BLAS
-and of compiled loops; blocks themselves come one after the other, so that one block's arrays are in memory."""
+and of compiled loops; blocks themselves come one after the other, and one block's arrays are in memory."""
 
 
 class InProcess:
