@@ -14,8 +14,9 @@ from cocomplete.arrays import FloatArray
 from cocomplete.kernels import reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers import moments
-from cocomplete.solvers.moments import Pattern, pack, unpack, weights
+from cocomplete.solvers import moments, row_block
+from cocomplete.solvers.moments import Pattern, even_blocks, normal_posteriors, pack, unpack, weights
+from cocomplete.solvers.row_block import Columns, RowBlock, Rows
 
 pytestmark = pytest.mark.usefixtures("every_thread")
 
@@ -183,7 +184,7 @@ def test_weighted_sums(seed: int) -> None:
     def outputs() -> list[FloatArray]:
         return [np.full((len(U), second.shape[1]), np.nan), np.full(U.shape, np.nan)]
 
-    pieces = (whole.row_bounds, whole.start, whole.column, weight, linear, mean, second)
+    pieces = (even_blocks(whole.start), whole.start, whole.column, weight, linear, mean, second)
     assert_same(both("weighted_sums", outputs, *pieces), rtol=1e-8)
 
 
@@ -208,7 +209,7 @@ def test_gaussians(seed: int, n: int, k: int, fixed: int) -> None:
         # The known coordinate is 1 and has no covariance with anything.
         np.testing.assert_array_equal(u[:, 0], 1)
         np.testing.assert_allclose(unpack(second, k)[:, 0], u)
-    # A row of which nothing is said keeps its prior.
+    # A row of which nothing is known keeps its prior.
     prior = np.diag(np.append(np.ones(fixed), 1 / precision[0, fixed:]))
     np.testing.assert_allclose(u[0, fixed:], 0, atol=1e-15)
     np.testing.assert_allclose(unpack(second[0], k), prior)
@@ -219,7 +220,7 @@ def test_cell_moments(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     whole, k = Pattern.of(cells), U.shape[1]
     (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)
-    pieces = (whole.row_bounds, whole.start, whole.column, U, second_u, V, second_v * weights(k))
+    pieces = (even_blocks(whole.start), whole.start, whole.column, U, second_u, V, second_v * weights(k))
     results = both("cell_moments", lambda: [np.full(whole.value.size, np.nan) for _ in range(2)], *pieces)
     assert_same(results)
     # The variance of a product of independent vectors, written out.
@@ -252,13 +253,15 @@ def test_a_pattern_holds_every_cell_once_by_rows_and_by_columns(seed: int) -> No
     whole, (n, m) = Pattern.of(cells), cells.shape
     by_row, by_column = np.full((2, n, m), np.nan)
     by_row[np.repeat(np.arange(n), np.diff(whole.start)), whole.column] = whole.value
-    by_column[whole.row, np.repeat(np.arange(m), np.diff(whole.column_start))] = whole.value[whole.order]
+    flipped = whole.flipped
+    by_column[flipped.row, np.repeat(np.arange(m), np.diff(flipped.start))] = whole.value[flipped.order]
     np.testing.assert_array_equal(by_row, by_column)
     # Zeros count as much as ones: none is dropped from a sparse matrix on the way.
     assert np.isfinite(by_row).sum() == whole.value.size == cells.x_value.size + cells.y_value.size
     labels = np.isfinite(by_row[:, cells.n_features :]).sum()
     assert labels == whole.labels.sum() == cells.y_value.size
-    for bounds, count in ((whole.row_bounds, n), (whole.column_bounds, m)):
+    for start, count in ((whole.start, n), (flipped.start, m)):
+        bounds = even_blocks(start)
         assert bounds[0] == 0
         assert bounds[-1] == count
         assert (np.diff(bounds) >= 0).all()
@@ -306,16 +309,69 @@ def test_whole_matrices_and_loops_over_cells_give_the_same(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     k = U.shape[1]
     (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)
+    rows, columns = Rows(U, second_u), Columns(V, second_v, np.ones(cells.n_features))
     found = []
     for share in (0.0, 2.0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(moments, "DENSE", share)
-            whole = Pattern.of(cells)
+            for module in (moments, row_block):
+                patch.setattr(module, "DENSE", share)
+            whole, block = Pattern.of(cells), RowBlock(cells, np.zeros(len(V)))
             count = whole.value.size
-            said = np.linspace(0.1, 1, count), np.linspace(-1, 1, count)
-            rows = whole.row_posteriors(*said, V, second_v, np.ones(U.shape), offsets=bool(seed % 2))
-            columns = whole.column_posteriors(*said, U, second_u, np.ones(V.shape))
-            found.append((*rows, *columns, *whole.moments(U, second_u, V, second_v)))
+            given_cells = np.linspace(0.1, 1, count), np.linspace(-1, 1, count)
+            posteriors = whole.row_posteriors(
+                *given_cells, V, second_v, np.ones(U.shape), offsets=bool(seed % 2)
+            )
+            sums = whole.row_sums(*given_cells, V, second_v), whole.column_sums(*given_cells, U, second_u)
+            found.append((*posteriors, *sums[0], *sums[1], *block.label_moments(rows, columns)))
             assert (whole._flat is None) == (share > 1)
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
+@given(st.integers(0, 10_000))
+def test_sums_and_posteriors_are_those_of_loops_over_cells(seed):
+    rng, cells, U, V, _, _ = table(seed)
+    k, whole, (n, m) = U.shape[1], Pattern.of(cells), cells.shape
+    (U, second_u), (V, second_v) = moments_of(rng, n, k), moments_of(rng, m, k)
+    weight, linear = rng.random(whole.value.size), rng.normal(size=whole.value.size)
+    row = np.repeat(np.arange(n), np.diff(whole.start))
+    of_rows, of_columns = np.zeros((n, k, k)), np.zeros((m, k, k))
+    pulls = np.zeros((n, k)), np.zeros((m, k))
+    E, F = unpack(second_v, k), unpack(second_u, k)
+    for cell, (i, j) in enumerate(zip(row, whole.column, strict=True)):
+        of_rows[i] += weight[cell] * E[j]
+        of_columns[j] += weight[cell] * F[i]
+        pulls[0][i] += linear[cell] * V[j]
+        pulls[1][j] += linear[cell] * U[i]
+    H, g = whole.row_sums(weight, linear, V, second_v)
+    np.testing.assert_allclose(unpack(H, k), of_rows, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(g, pulls[0], rtol=1e-9, atol=1e-9)
+    H, g = whole.column_sums(weight, linear, U, second_u)
+    np.testing.assert_allclose(unpack(H, k), of_columns, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(g, pulls[1], rtol=1e-9, atol=1e-9)
+    # In place, sums become the moments of the normal posterior that they and a prior make.
+    prior = rng.uniform(0.2, 3, (m, k))
+    log_det = normal_posteriors(H, g, prior, fixed=0)
+    precision = of_columns + np.einsum("jr,rc->jrc", prior, np.eye(k))
+    cov = np.linalg.inv(precision)
+    mean = np.einsum("jrc,jc->jr", cov, pulls[1])
+    np.testing.assert_allclose(g, mean, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(unpack(H, k), cov + mean[:, :, None] * mean[:, None, :], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(log_det, np.linalg.slogdet(precision)[1], rtol=1e-8, atol=1e-9)
+
+
+@given(st.integers(0, 10_000))
+def test_cells_of_any_rows_are_those_of_the_table(seed):
+    rng, cells, _, _, _, _ = table(seed)
+    some = rng.integers(cells.shape[0], size=rng.integers(0, 9))
+    taken = cells.take(some)
+    assert taken.shape == (some.size, cells.shape[1])
+    for name in ("x", "y"):
+        start, column, value = (getattr(cells, f"{name}_{part}") for part in ("start", "column", "value"))
+        new = getattr(taken, f"{name}_start")
+        assert new[0] == 0
+        assert new[-1] == getattr(taken, f"{name}_value").size
+        for k, i in enumerate(some):
+            here, there = slice(start[i], start[i + 1]), slice(new[k], new[k + 1])
+            np.testing.assert_array_equal(getattr(taken, f"{name}_column")[there], column[here])
+            np.testing.assert_array_equal(getattr(taken, f"{name}_value")[there], value[here])

@@ -256,12 +256,12 @@ def test_errors_are_squares_in_units_of_spread_and_log_losses() -> None:
     assert judge.total("one", "unlabelled") == judge.loss("one", "unlabelled") == 0
     # Beside the trivial answer, in the user's terms.
     trivial = np.zeros(20)
-    told = error_summary(judge.held, "labels", mean[:, 3:].ravel(), trivial)
-    assert told["cells"] == 20
-    assert told["log_loss"] == pytest.approx(losses.mean())
-    assert told["wrong"] == np.mean((mean[:, 3:] > 0) != Y)
-    assert told["trivial_log_loss"] == pytest.approx(np.log(2))
-    assert told["trivial_wrong"] == np.mean(Y == 1)
+    summary = error_summary(judge.held, "labels", mean[:, 3:].ravel(), trivial)
+    assert summary["cells"] == 20
+    assert summary["log_loss"] == pytest.approx(losses.mean())
+    assert summary["wrong"] == np.mean((mean[:, 3:] > 0) != Y)
+    assert summary["trivial_log_loss"] == pytest.approx(np.log(2))
+    assert summary["trivial_wrong"] == np.mean(Y == 1)
     numbers = error_summary(judge.held, "numbers", mean[:, :3].ravel(), np.zeros(30))
     assert numbers["rmse"] == pytest.approx(np.sqrt(squares.mean()))
     assert set(numbers) == {"cells", "rmse", "trivial_rmse"}

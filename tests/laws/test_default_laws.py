@@ -256,7 +256,7 @@ def test_the_recorded_share_is_found(share: float) -> None:
         warnings.simplefilter("always")
         model = CoCompleter(label_policy="positive-unlabelled").fit(X, seen)
     assert model.recorded_share_ == pytest.approx(share, abs=0.1)
-    # The share's interval says how well unrecorded ones are known, and a warning where they are not.
+    # The share's interval shows how well unrecorded ones are known, and a warning where they are not.
     vague = model._model.positive.found.unrecorded_ratio > 1.25**2
     assert vague == any("give it as recorded_share= if you know it" in str(one.message) for one in caught)
     assert vague or share < 0.8
@@ -268,7 +268,7 @@ def test_the_recorded_share_is_found(share: float) -> None:
     assert model.predict_proba(X).mean() == pytest.approx(Y.mean(), rel=0.25)
 
 
-def test_a_share_that_cannot_be_told_is_asked_for() -> None:
+def test_a_share_that_is_not_identified_is_asked_for():
     X, _, seen = recorded_ones(0.5, slope=0.0)
     with pytest.warns(UserWarning, match=r"hardly identify which share .* recorded_share= if you know it"):
         CoCompleter(label_policy="positive-unlabelled").fit(X, seen)

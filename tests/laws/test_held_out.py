@@ -1,4 +1,4 @@
-"""Held-out cells: they part the observed ones, and the table's content says which they are."""
+"""Held-out cells: they part the observed ones, and the table's content decides which they are."""
 
 from dataclasses import replace
 

@@ -10,6 +10,8 @@ from sklearn.model_selection import GridSearchCV
 
 from cocomplete import CoCompleter, InputError
 from cocomplete.choosing.ensemble import EnsembleFit
+from cocomplete.choosing.kinds import KINDS, AverageKind, Candidate
+from cocomplete.choosing.shared import SharedFits
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.interrupts import acknowledge_stop, interrupts, stop_requested
 from cocomplete.members.average import Average
@@ -249,11 +251,14 @@ def test_keep_in_an_average_keeps_what_was_reached(data, after):
     assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
 
 
-def test_keep_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
+def test_keep_after_averages_are_fitted_leaves_the_averages(data, monkeypatch):
+    averages = SharedFits.averages
 
-    monkeypatch.setattr(EnsembleFit, "_fit_others", interrupted)
+    def hasty(self):
+        press()
+        return averages(self)
+
+    monkeypatch.setattr(SharedFits, "averages", hasty)
     with pytest.warns(UserWarning, match=KEPT):
         model = CoCompleter(on_interrupt="keep").fit(data.X, data.Y)
     members = model._model.ensemble.members
@@ -262,3 +267,50 @@ def test_keep_while_kernels_are_fitted_leaves_the_averages(data, monkeypatch):
     for weights in model._model.ensemble.weights.values():
         assert weights.sum() == pytest.approx(1)
     assert np.isfinite(model.predict_proba(data.X)).all()
+
+
+def test_keep_while_others_are_fitted_keeps_the_one_that_was_at_work(data, monkeypatch):
+    fitted = []
+
+    def hasty(fit):
+        def pressing(self, *arguments):
+            # Members of the whole table; on folds the same method judges.
+            if arguments[-1]:
+                fitted.append(self.name)
+                press()
+            return fit(self, *arguments)
+
+        return pressing
+
+    for kind in {type(one) for one in KINDS} - {AverageKind}:
+        monkeypatch.setattr(kind, "fit", hasty(kind.fit))
+    with pytest.warns(UserWarning, match=KEPT):
+        model = CoCompleter(on_interrupt="keep").fit(data.X, data.Y)
+    assert len(fitted) == 1
+    others = [one for one in model._model.ensemble.members if not isinstance(one, Average)]
+    assert len(others) == 1
+    assert np.isfinite(model.predict_proba(data.X)).all()
+    for weights in model._model.ensemble.weights.values():
+        assert weights.sum() == pytest.approx(1)
+
+
+def test_keep_before_any_weighed_member_leaves_the_average_that_completes_rows(data, monkeypatch):
+    weigh = EnsembleFit._weights
+
+    def without_averages(self, part, candidates):
+        found = weigh(self, part, candidates)
+        found[[one in (Candidate("average"), Candidate("scores")) for one in candidates]] = 0
+        return found / found.sum() if found.sum() > 0 else np.eye(len(found))[0]
+
+    averages = SharedFits.averages
+
+    def hasty(self):
+        press()
+        return averages(self)
+
+    monkeypatch.setattr(EnsembleFit, "_weights", without_averages)
+    monkeypatch.setattr(SharedFits, "averages", hasty)
+    with pytest.warns(UserWarning, match=KEPT):
+        model = CoCompleter(on_interrupt="keep").fit(data.X, data.Y)
+    assert [type(one) for one in model._model.ensemble.members] == [Average]
+    assert hamming_error(data.Y_true, model.complete(data.X, data.Y).Y) < 0.3

@@ -1,30 +1,41 @@
 """The variational fit: its bound is a bound and rises, rows are exact, intervals hold their share."""
 
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cocomplete.solvers.likelihood import NOISE_PRIOR, CellLikelihood
+from cocomplete.solvers.likelihood import NOISE_PRIOR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import gamma, multivariate_normal
 
-from cocomplete.arrays import FloatArray
+from cocomplete.engines import row_blocks
+from cocomplete.interrupts import interrupts
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers import posterior as posteriors
 from cocomplete.solvers import variational
-from cocomplete.solvers.basis import whitening
-from cocomplete.solvers.moments import Moments, Pattern, pack, unpack
+from cocomplete.solvers.basis import START_LENGTH, most_factors, whitening
+from cocomplete.solvers.moments import Moments, pack, unpack
+from cocomplete.solvers.posterior import PACE, ROW_TOL, FactorPosterior
+from cocomplete.solvers.row_block import RowBlock, Sums
 from cocomplete.solvers.variational import (
+    BOUND_TOL,
+    GROWTH_WARM_UP,
+    NOISE_PRIOR,
     OFFSET_PRECISION,
     PRECISION_PRIOR,
+    SLOWEST,
+    START_PRECISION,
+    SWEEPS,
     WARM_UP,
-    FactorPosterior,
     _Ascent,
-    _State,
+    _with_factors,
+    _without,
     fit_variational,
 )
 
@@ -129,31 +140,45 @@ def test_no_sweep_lowers_the_bound(observed: Observations) -> None:
     cells, bounds = Cells.of(observed), []
     ascent = _Ascent(cells, np.zeros(cells.shape[1]))
     for _ in range(WARM_UP + 40):
+        judged = ascent.sweeps >= WARM_UP and not ascent.fresh
+        before, count = getattr(ascent, "reached", None), len(ascent.bounds)
         ascent.sweep()
-        if ascent.sweeps > WARM_UP:
-            bounds.append(ascent.bound())
-    # The bound that is kept is that of the state, and it does not fall.
-    np.testing.assert_allclose(bounds, ascent.bounds, rtol=1e-12)
-    assert (np.diff(bounds) >= 0).all()
+        if ascent.sweeps <= WARM_UP:
+            assert not ascent.bounds
+        elif not judged or len(ascent.bounds) == count:
+            # Factors were just taken out, or the step was taken back: where it was is where it is.
+            assert ascent.reached.state is before.state
+        if ascent.bounds:
+            bounds.append(ascent.reached.bound)
+            assert ascent.bounds[-1] == pytest.approx(ascent.reached.bound, rel=1e-12)
+    assert len(set(ascent.bounds)) <= len(set(bounds))
+    assert (np.diff(bounds) >= -1e-12 * np.abs(bounds[:-1])).all()
+    assert (np.diff(ascent.bounds) >= 0).all()
     assert np.isfinite(bounds).all()
 
 
 @settings(max_examples=20)
 @given(tables())
-def test_a_fit_is_finite_ends_and_says_whether_the_bound_stood_still(observed: Observations) -> None:
+def test_a_fit_is_finite_ends_and_reports_whether_the_bound_stood_still(observed):
     cells = Cells.of(observed)
     posterior = fitted(observed)
-    told = posterior.predict(cells)
-    for part in (told.mean, told.variance, told.score, posterior.V, posterior.second, posterior.precision):
+    predicted = posterior.predict(cells)
+    parts = (predicted.mean, predicted.variance, predicted.score)
+    for part in (*parts, posterior.V, posterior.second, posterior.precision):
         assert np.isfinite(part).all()
-    assert (told.variance >= 0).all()
+    assert (predicted.variance >= 0).all()
     assert (posterior.noise > 0).all()
     assert (posterior.precision > 0).all()
-    assert posterior.n_iter == WARM_UP + len(posterior.bounds)
+    ascent = _Ascent(cells, np.zeros(cells.shape[1]))
+    ascent.run(SWEEPS)
+    np.testing.assert_array_equal(posterior.V, ascent.reached.state.V)
+    assert posterior.bounds == tuple(ascent.bounds)
+    assert posterior.n_iter == ascent.sweeps >= WARM_UP + len(posterior.bounds)
     gain = posterior.bounds[-1] - posterior.bounds[-2]
     cell_count = cells.x_value.size + cells.y_value.size
-    assert posterior.converged == (gain < variational.BOUND_TOL * max(cell_count, 1))
-    assert posterior.converged or posterior.n_iter == variational.SWEEPS
+    stood_still = gain < BOUND_TOL * max(cell_count, 1) or ascent.pace < SLOWEST
+    assert posterior.converged == stood_still
+    assert posterior.converged or posterior.n_iter == SWEEPS
 
 
 def test_the_bound_gains_while_precisions_are_learnt() -> None:
@@ -161,22 +186,91 @@ def test_the_bound_gains_while_precisions_are_learnt() -> None:
     assert posterior.bounds[-1] > posterior.bounds[0] + 50
 
 
-def test_steps_that_lower_the_bound_are_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    observed, _, _ = modelled_table(1, n=60)
+def ascended(observed, sweeps=2):
+    """An ascent some sweeps after the warm-up, at a point that was accepted."""
     cells = Cells.of(observed)
-    ascent = _Ascent(cells, np.zeros(16))
-    for _ in range(WARM_UP + 2):
+    ascent = _Ascent(cells, np.zeros(cells.shape[1]))
+    for _ in range(WARM_UP + sweeps):
         ascent.sweep()
-    state, bounds = ascent.state, list(ascent.bounds)
+    while ascent.shrunk:
+        ascent.sweep()
+    return ascent
 
-    def worse(self: _Ascent, *, learns: bool) -> None:
-        self.state = self.state._replace(noise=100 * self.state.noise)
 
-    monkeypatch.setattr(_Ascent, "_update", worse)
+def sites_of(ascent):
+    return [block.sites for block in ascent.blocks]
+
+
+def assert_same_sites(ascent, sites):
+    for block, one in zip(ascent.blocks, sites, strict=True):
+        np.testing.assert_array_equal(block.sites.weight, one.weight)
+        np.testing.assert_array_equal(block.sites.pull, one.pull)
+
+
+def worse(self, point, *, learns):
+    """Stand in for the update: no feature is explained by anything."""
+    return point.state._replace(noise=100 * point.state.noise)
+
+
+def revisited(ascent, observed, sites, pace):
+    """Sums and sites that a pass at the point reached gives from some sites on."""
+    again = _Ascent(Cells.of(observed), ascent.base)
+    again.pace = pace
+    for block, one in zip(again.blocks, sites, strict=True):
+        block.place(one)
+    return again._visit(ascent.reached.state).sums, sites_of(again)
+
+
+def test_steps_that_lower_the_bound_are_taken_back(monkeypatch):
+    observed, _, _ = modelled_table(1, n=60)
+    ascent = ascended(observed)
+    reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
+    monkeypatch.setattr(_Ascent, "_updated", worse)
+    ascent.next = ascent._updated(reached, learns=True)
+    paces = [PACE]
+    while not ascent.converged:
+        ascent.sweep()
+        paces.append(paces[-1] / 2)
+        assert ascent.pace == paces[-1]
+        assert ascent.reached.state is reached.state
+        assert ascent.reached.bound == reached.bound
+        assert ascent.bounds == bounds
+        # Sites have gone a smaller part of the same way, from where they were before the repeated pass.
+        sums, sites = revisited(ascent, observed, before, ascent.pace)
+        assert_same_sites(ascent, sites)
+        for one, other in zip(ascent.reached.sums, sums, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert paces[-1] < SLOWEST <= paces[-2]
+
+
+def test_a_removal_that_lowers_the_bound_is_taken_back(monkeypatch):
+    observed, _, _ = modelled_table(1, n=60)
+    ascent = ascended(observed)
+    reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
+    after, strongest = sites_of(ascent), 1 + np.argmax((reached.state.V[:, 1:] ** 2).sum(axis=0))
+    kept = ascent._updated(reached, learns=True)
+    ascent.next = _without(kept, np.array([strongest]))
+    ascent.shrunk = ascent.fresh = True
     ascent.sweep()
-    assert ascent.state is state
-    assert ascent.bounds == [*bounds, bounds[-1]]
-    assert ascent.converged
+    assert not ascent.fresh
+    assert ascent.reached is reached
+    assert ascent.next.width == kept.width - 1
+    ascent.sweep()
+    assert ascent.reached is reached
+    assert ascent.bounds == bounds
+    assert ascent.pace == PACE
+    # It goes on from there with all factors, and tries no removal any more.
+    assert not ascent.removes
+    assert not ascent.shrunk
+    assert_same_sites(ascent, after)
+    for one, other in zip(ascent.next, kept, strict=True):
+        np.testing.assert_array_equal(one, other)
+    # A step that lowers the bound next goes back further: to before the pass at the point reached.
+    monkeypatch.setattr(_Ascent, "_updated", worse)
+    ascent.next = ascent._updated(reached, learns=True)
+    ascent.sweep()
+    assert ascent.reached.bound == reached.bound
+    assert_same_sites(ascent, revisited(ascent, observed, before, PACE / 2)[1])
 
 
 # -- the bound is the bound ----------------------------------------------------------------------------
@@ -192,47 +286,79 @@ class Dense(NamedTuple):
 
 
 class Recording(_Ascent):
-    """An ascent that remembers which basis it has turned to."""
+    """An ascent that remembers which bases it has tried."""
 
-    def _stretched(self, state: _State, B: FloatArray) -> _State:
-        turned = super()._stretched(state, B)
-        self.bases = [*getattr(self, "bases", []), (turned.V, B)]
-        return turned
+    def _stretched(self, state, sums, B):
+        turned, there = super()._stretched(state, sums, B)
+        self.bases = [*getattr(self, "bases", []), (turned.V, B, there)]
+        return turned, there
 
-    def basis(self) -> FloatArray:
-        """B of the last sweep, found by the V that it made; none was better if it is not there."""
-        found = [B for V, B in getattr(self, "bases", []) if V is self.state.V]
-        return found[0] if found else np.eye(self.state.V.shape[1])
+    def basis(self, state, sums):
+        """B that has made a state, found by its V, and the sums there; none was better if it is not there."""
+        found = [(B, there) for V, B, there in getattr(self, "bases", []) if V is state.V]
+        return found[0] if found else (np.eye(state.width), sums)
 
 
-def prior_precision(ascent: _Ascent, state: _State) -> FloatArray:
-    label = np.arange(ascent.m) >= ascent.pattern.n_features
+def prior_precision(ascent, precision):
+    label = np.arange(ascent.m) >= ascent.cells.n_features
     return np.column_stack(
-        (np.where(label, OFFSET_PRECISION[1], OFFSET_PRECISION[0]), state.precision[label.astype(int)])
+        (np.where(label, OFFSET_PRECISION[1], OFFSET_PRECISION[0]), precision[label.astype(int)])
     )
 
 
-def dense_update(ascent: _Ascent, observed: Observations) -> Dense:
-    """Rows' and columns' posteriors that the next sweep comes to, by loops and inverses."""
-    state, pattern = ascent.state, ascent.pattern
-    n, m, k = ascent.n, ascent.m, state.V.shape[1]
-    weight, pull = np.zeros((n, m)), np.zeros((n, m))
-    row = np.repeat(np.arange(n), np.diff(pattern.start))
-    weight[row, pattern.column], pull[row, pattern.column] = ascent.likelihood.coefficients(state.noise)
-    E = unpack(state.second_v, k)
+def dense_sites(ascent, observed):
+    """Weight and pull of every observed cell, those of numbers without their noise; 0 where unknown."""
+    d, known = observed.n_features, np.hstack((observed.X_known, observed.Y_known))
+    weight = known.astype(float)
+    linear = np.hstack((np.nan_to_num(observed.X - ascent.base[:d]), np.zeros_like(observed.Y)))
+    linear[:, :d][~known[:, :d]] = 0
+    sites = sites_of(ascent)
+    weight[:, d:][known[:, d:]] = np.concatenate([one.weight for one in sites])
+    linear[:, d:][known[:, d:]] = np.concatenate([one.pull for one in sites])
+    return weight, linear
+
+
+def dense_rows(state, weight, linear):
+    """Rows' posteriors given columns', by loops and inverses."""
+    n, k, d = len(weight), state.width, state.noise.size
+    scale = np.concatenate((1 / state.noise, np.ones(weight.shape[1] - d)))
+    E = unpack(state.second, k)
     U, U_cov = np.zeros((n, k)), np.zeros((n, k, k))
     U[:, 0] = 1
     for i in range(n):
-        H = np.einsum("j,jrc->rc", weight[i], E)
+        H = np.einsum("j,jrc->rc", weight[i] * scale, E)
         U_cov[i, 1:, 1:] = np.linalg.inv(np.eye(k - 1) + H[1:, 1:])
-        U[i, 1:] = U_cov[i, 1:, 1:] @ (pull[i] @ state.V[:, 1:] - H[1:, 0])
+        U[i, 1:] = U_cov[i, 1:, 1:] @ ((linear[i] * scale) @ state.V[:, 1:] - H[1:, 0])
+    return U, U_cov
+
+
+def dense_noise(dense, observed, base):
+    """Expected squared residuals of each feature, and the prior's."""
+    mean, variance = cell_moments(dense)
+    d = observed.n_features
+    squares = (observed.X - base[:d] - mean[:, :d]) ** 2 + variance[:, :d]
+    guess, worth = NOISE_PRIOR
+    return (np.nansum(squares, axis=0) + worth * guess) / (observed.X_known.sum(axis=0) + worth)
+
+
+def dense_columns(U, U_cov, noise, prior, weight, linear):
+    """Columns' posteriors given rows', by loops and inverses."""
+    m, k, d = weight.shape[1], U.shape[1], noise.size
+    scale = np.concatenate((1 / noise, np.ones(m - d)))
     E = U_cov + U[:, :, None] * U[:, None, :]
     V, V_cov = np.zeros((m, k)), np.zeros((m, k, k))
-    prior = prior_precision(ascent, state)
     for j in range(m):
-        V_cov[j] = np.linalg.inv(np.diag(prior[j]) + np.einsum("i,irc->rc", weight[:, j], E))
-        V[j] = V_cov[j] @ (pull[:, j] @ U)
-    return Dense(U, U_cov, V, V_cov)
+        V_cov[j] = np.linalg.inv(np.diag(prior[j]) + scale[j] * np.einsum("i,irc->rc", weight[:, j], E))
+        V[j] = V_cov[j] @ (scale[j] * linear[:, j] @ U)
+    return V, V_cov
+
+
+def dense_precisions(dense, observed):
+    """Precisions of every factor at which the bound is highest, for numbers and for labels."""
+    shape, rate = PRECISION_PRIOR
+    second = np.einsum("jrr->jr", dense.V_cov)[:, 1:] + dense.V[:, 1:] ** 2
+    groups = np.split(second, [observed.n_features])
+    return np.array([(len(one) + 2 * shape) / (one.sum(axis=0) + 2 * rate) for one in groups])
 
 
 def in_basis(dense: Dense, B: FloatArray) -> Dense:
@@ -296,19 +422,58 @@ def test_the_bound_is_that_of_its_definition(observed: Observations, sweeps: int
     ascent = Recording(cells, base)
     for _ in range(WARM_UP + sweeps):
         ascent.sweep()
-    expected = dense_update(ascent, observed)
-    ascent._update(learns=True)
-    expected = in_basis(expected, ascent.basis())
-    state = ascent.state
-    # Columns and the sum over rows are what normal equations give ...
-    np.testing.assert_allclose(state.V, expected.V, atol=1e-6)
-    np.testing.assert_allclose(covariances(state.V, state.second_v), expected.V_cov, atol=1e-6)
-    second = expected.U_cov + expected.U[:, :, None] * expected.U[:, None, :]
-    np.testing.assert_allclose(state.spread_u, second.sum(axis=0), rtol=1e-6, atol=1e-6)
-    # ... and the bound is what it is defined as.
-    entries = prior_precision(ascent, state)
-    bound = dense_bound(expected, observed, base, state.noise, state.precision, entries)
-    assert ascent.bound() == pytest.approx(bound, rel=1e-6, abs=1e-4)
+    while ascent.fresh:
+        ascent.sweep()
+    state = ascent.next
+    U, U_cov = dense_rows(state, *dense_sites(ascent, observed))
+    dense = Dense(U, U_cov, state.V, covariances(state.V, state.second))
+    point = ascent._visit(state)
+    # The bound is that of the state and of the rows that follow from it.
+    entries = prior_precision(ascent, state.precision)
+    bound = dense_bound(dense, observed, base, state.noise, state.precision, entries)
+    assert point.bound == pytest.approx(bound, rel=1e-6, abs=1e-4)
+
+
+@settings(max_examples=20)
+@given(tables(most_rows=15), st.integers(1, WARM_UP + 12), st.booleans())
+def test_an_update_is_what_normal_equations_give(observed, sweeps, learns):
+    cells = Cells.of(observed)
+    base = np.linspace(-0.5, 0.5, cells.shape[1])
+    ascent = Recording(cells, base)
+    for _ in range(sweeps):
+        ascent.sweep()
+    state = ascent.next
+    U, U_cov = dense_rows(state, *dense_sites(ascent, observed))
+    point = ascent._visit(state)
+    # The sums are those of the rows, with the sites that they have moved to.
+    weight, linear = dense_sites(ascent, observed)
+    second = U_cov + U[:, :, None] * U[:, None, :]
+    np.testing.assert_allclose(unpack(point.sums.second_u, state.width), second.sum(axis=0), atol=1e-6)
+    H = np.einsum("ij,irc->jrc", weight, second)
+    np.testing.assert_allclose(unpack(point.sums.H, state.width), H, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(point.sums.g, linear.T @ U, rtol=1e-6, atol=1e-6)
+    log_det = -np.linalg.slogdet(U_cov[:, 1:, 1:])[1].sum()
+    assert point.sums.log_det_u == pytest.approx(log_det, rel=1e-6, abs=1e-6)
+    # Noise is updated first, then columns, then basis and precisions.
+    dense = Dense(U, U_cov, state.V, covariances(state.V, state.second))
+    noise = dense_noise(dense, observed, base)
+    prior = prior_precision(ascent, state.precision)
+    dense = Dense(U, U_cov, *dense_columns(U, U_cov, noise, prior, weight, linear))
+    updated = ascent._updated(point, learns=learns)
+    B, _ = ascent.basis(updated, point.sums)
+    dense = in_basis(dense, B)
+    np.testing.assert_allclose(updated.noise, noise, rtol=1e-6)
+    np.testing.assert_allclose(updated.V, dense.V, atol=1e-6)
+    np.testing.assert_allclose(covariances(updated.V, updated.second), dense.V_cov, atol=1e-6)
+    log_det = -np.linalg.slogdet(dense.V_cov)[1].sum()
+    assert updated.log_det == pytest.approx(log_det, rel=1e-6, abs=1e-5)
+    precision = dense_precisions(dense, observed) if learns else state.precision
+    np.testing.assert_allclose(updated.precision, precision, rtol=1e-6)
+    if learns and not ascent.fresh and not observed.n_labels and sweeps > 1:
+        # Where all is normal each of these updates raises the bound by itself.
+        entries = prior_precision(ascent, updated.precision)
+        bound = dense_bound(dense, observed, base, updated.noise, updated.precision, entries)
+        assert bound >= point.bound - 1e-6 * abs(bound)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -318,14 +483,16 @@ def test_the_bound_is_below_the_evidence_and_not_far(seed: int) -> None:
     X = rng.normal(size=(6, 1)) @ rng.normal(size=(1, 2)) + 0.4 * rng.normal(size=(6, 2))
     cells = Cells.of(Observations(X, np.empty((6, 0))))
     ascent = _Ascent(cells, np.zeros(2))
-    for _ in range(30):
-        # Not a whole sweep: that would take the factor out, six rows being few.
-        ascent._update(learns=True)
-    state = ascent.state
+    # Six rows being few, the factor would be taken out.
+    ascent.removes = False
+    for _ in range(WARM_UP + 30):
+        ascent.sweep()
+    state = ascent.reached.state
     assert state.V.shape == (2, 2)
-    bound = ascent.bound() - hyperpriors(state.precision[:1], state.noise)
-    prior = [multivariate_normal(np.zeros(2), np.diag(1 / one)) for one in prior_precision(ascent, state)]
-    cov = covariances(state.V, state.second_v)
+    bound = ascent.reached.bound - hyperpriors(state.precision[:1], state.noise)
+    entries = prior_precision(ascent, state.precision)
+    prior = [multivariate_normal(np.zeros(2), np.diag(1 / one)) for one in entries]
+    cov = covariances(state.V, state.second)
     # The posterior has a twin, with both signs turned; tails are covered by the prior and a wider copy.
     count, mirror = 20_000, np.array([1, -1])
     proposals = [
@@ -355,15 +522,15 @@ def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed: int) 
     rng = np.random.default_rng(seed)
     Y = (rng.random((4, 3)) < 0.5).astype(float)
     base = rng.normal(size=3)
-    sites = CellLikelihood(Pattern.of(Cells.of(Observations(np.empty((4, 0)), Y))), base)
+    block = RowBlock(Cells.of(Observations(np.empty((4, 0)), Y)), base)
     t, variance = 2 * rng.normal(size=12), rng.uniform(0.05, 4, 12)
-    curvature, pull = sites._site(t, variance)
+    (curvature, pull), log_likelihood = block._target(t, variance)
     y, o = Y.ravel(), np.tile(base, 4)
 
     def expected(mean: FloatArray, var: FloatArray) -> FloatArray:
         return expectation(lambda z: y[:, None] * z - np.logaddexp(0, z), mean + o, var)
 
-    assert sites.log_likelihood == pytest.approx(expected(t, variance).sum(), abs=1e-3)
+    assert log_likelihood == pytest.approx(expected(t, variance).sum(), abs=1e-3)
     step = 1e-4
     slope = (expected(t + step, variance) - expected(t - step, variance)) / (2 * step)
     by_variance = (expected(t, variance + step) - expected(t, variance - step)) / (2 * step)
@@ -375,26 +542,25 @@ def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed: int) 
 
 @settings(max_examples=15)
 @given(tables(), st.floats(0.05, 0.5))
-def test_noise_and_precisions_are_where_the_bound_is_highest(observed: Observations, off: float) -> None:
-    cells = Cells.of(observed)
-    ascent = _Ascent(cells, np.zeros(cells.shape[1]))
-    for _ in range(WARM_UP + 3):
-        ascent.sweep()
-    ascent._update(learns=True)
-    highest, best = ascent.bound(), ascent.state
+def test_noise_and_precisions_are_where_the_bound_is_highest(observed, off):
+    ascent = ascended(observed, 3)
+    point = ascent._visit(ascent.next)
+    updated = ascent._updated(point, learns=True)
+    best = point.state._replace(noise=updated.noise)
+    highest, least = ascent._bound(best, point.sums), ascent._divergence(updated, point.sums)
     used = [k for k, group in enumerate(ascent.groups) if group.size]
     for factor in (1 - off, 1 + off):
-        for j in range(cells.n_features):
+        for j in range(observed.n_features):
             noise = best.noise.copy()
             noise[j] *= factor
-            ascent.state = best._replace(noise=noise)
-            assert ascent.bound() < highest
+            assert ascent._bound(best._replace(noise=noise), point.sums) < highest
         for k in used:
-            for r in range(best.precision.shape[1]):
-                precision = best.precision.copy()
+            for r in range(updated.precision.shape[1]):
+                precision = updated.precision.copy()
                 precision[k, r] *= factor
-                ascent.state = best._replace(precision=precision)
-                assert ascent.bound() < highest
+                other = updated._replace(precision=precision)
+                # What the bound has of precisions is in the divergence.
+                assert ascent._divergence(other, point.sums) > least
 
 
 # -- the factors' basis --------------------------------------------------------------------------------
@@ -406,14 +572,20 @@ def random_state(rng: np.random.Generator, ascent: _Ascent, k: int) -> tuple[Den
     U, V = rng.normal(size=(ascent.n, k + 1)), rng.normal(size=(ascent.m, k + 1))
     U[:, 0], roots[0][:, 0] = 1, 0
     dense = Dense(U, roots[0] @ roots[0].swapaxes(1, 2), V, roots[1] @ roots[1].swapaxes(1, 2))
-    return dense, ascent.state._replace(
-        spread_u=(dense.U_cov + U[:, :, None] * U[:, None, :]).sum(axis=0),
-        log_det_u=-np.linalg.slogdet(dense.U_cov[:, 1:, 1:])[1].sum(),
+    state = ascent.next._replace(
         V=V,
-        second_v=pack(dense.V_cov + V[:, :, None] * V[:, None, :]),
-        log_det_v=-np.linalg.slogdet(dense.V_cov)[1].sum(),
+        second=pack(dense.V_cov + V[:, :, None] * V[:, None, :]),
+        log_det=-np.linalg.slogdet(dense.V_cov)[1].sum(),
         precision=rng.uniform(0.5, 2, (2, k)),
     )
+    sums = Sums(
+        np.zeros_like(state.second),
+        np.zeros_like(V),
+        pack((dense.U_cov + U[:, :, None] * U[:, None, :]).sum(axis=0)),
+        -np.linalg.slogdet(dense.U_cov[:, 1:, 1:])[1].sum(),
+        0.0,
+    )
+    return dense, state, sums
 
 
 @given(st.integers(0, 10_000))
@@ -421,22 +593,22 @@ def test_a_change_of_basis_leaves_every_cell_s_mean_and_variance_alone(seed: int
     rng = np.random.default_rng(seed)
     n, d, labels, k = (int(rng.integers(1, high)) for high in (9, 6, 4, 4))
     ascent = _Ascent(Cells.of(random_rows(rng, n, d, labels)), np.zeros(d + labels))
-    dense, state = random_state(rng, ascent, k)
+    dense, state, sums = random_state(rng, ascent, k)
     B = np.eye(k + 1)
     B[1:] = rng.normal(size=(k, k + 1)) + 2 * np.eye(k + 1)[1:]
-    turned = ascent._stretched(state, B)
+    turned, there = ascent._stretched(state, sums, B)
     # Rows are what they have to be for their sums to be those of the state.
-    inverse = np.linalg.inv(B)
-    U, U_cov = dense.U @ inverse.T, inverse @ dense.U_cov @ inverse.T
-    np.testing.assert_allclose(U[:, 0], 1)
-    spread = (U_cov + U[:, :, None] * U[:, None, :]).sum(axis=0)
-    np.testing.assert_allclose(turned.spread_u, spread, rtol=1e-6, atol=1e-6)
-    there = Dense(U, U_cov, turned.V, covariances(turned.V, turned.second_v))
-    for one, other in zip(cell_moments(dense), cell_moments(there), strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-6)
+    rows = in_basis(dense, B)
+    np.testing.assert_allclose(rows.U[:, 0], 1)
+    spread = (rows.U_cov + rows.U[:, :, None] * rows.U[:, None, :]).sum(axis=0)
+    np.testing.assert_allclose(unpack(there.second_u, k + 1), spread, rtol=1e-6, atol=1e-6)
+    other = Dense(rows.U, rows.U_cov, turned.V, covariances(turned.V, turned.second))
+    for one, two in zip(cell_moments(dense), cell_moments(other), strict=True):
+        np.testing.assert_allclose(two, one, rtol=1e-6, atol=1e-6)
     # Entropies change with the volume.
-    assert turned.log_det_u == pytest.approx(-np.linalg.slogdet(U_cov[:, 1:, 1:])[1].sum(), abs=1e-5)
-    assert turned.log_det_v == pytest.approx(-np.linalg.slogdet(there.V_cov)[1].sum(), abs=1e-5)
+    log_det = -np.linalg.slogdet(rows.U_cov[:, 1:, 1:])[1].sum()
+    assert there.log_det_u == pytest.approx(log_det, abs=1e-5)
+    assert turned.log_det == pytest.approx(-np.linalg.slogdet(other.V_cov)[1].sum(), abs=1e-5)
     for name in ("noise", "precision"):
         np.testing.assert_array_equal(getattr(turned, name), getattr(state, name))
 
@@ -446,9 +618,10 @@ def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed: int) -> None
     rng = np.random.default_rng(seed)
     d, k = (int(rng.integers(1, high)) for high in (6, 4))
     ascent = _Ascent(Cells.of(random_rows(rng, 9, d, 2)), np.zeros(d + 2))
-    _, state = random_state(rng, ascent, k)
-    white = ascent._whitened(state)
-    np.testing.assert_allclose(white.spread_u / 9, np.eye(k + 1), atol=1e-7)
+    _, state, sums = random_state(rng, ascent, k)
+    white = whitening(unpack(sums.second_u, k + 1) / 9)
+    _, there = ascent._stretched(state, sums, white)
+    np.testing.assert_allclose(unpack(there.second_u, k + 1) / 9, np.eye(k + 1), atol=1e-7)
     np.testing.assert_allclose(whitening(np.eye(k + 1)), np.eye(k + 1), atol=1e-12)
 
 
@@ -456,11 +629,13 @@ def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed: int) -> None
 def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d, labels, k = (int(rng.integers(1, high)) for high in (6, 4, 4))
-    ascent = _Ascent(Cells.of(random_rows(rng, 9, d, labels)), np.zeros(d + labels))
-    _, state = random_state(rng, ascent, k)
+    ascent = Recording(Cells.of(random_rows(rng, 9, d, labels)), np.zeros(d + labels))
+    _, state, sums = random_state(rng, ascent, k)
     plain = state._replace(precision=ascent._learnt(ascent._spread_v(state)))
-    assert ascent._divergence(ascent._in_better_basis(state)) <= ascent._divergence(plain)
-    assert ascent._divergence(plain) <= ascent._divergence(state)
+    better = ascent._in_better_basis(state, sums)
+    _, there = ascent.basis(better, sums)
+    assert ascent._divergence(better, there) <= ascent._divergence(plain, sums)
+    assert ascent._divergence(plain, sums) <= ascent._divergence(state, sums)
 
 
 # -- factors die ---------------------------------------------------------------------------------------
@@ -470,7 +645,7 @@ def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed: int) -> None:
 @pytest.mark.parametrize("shape", [(12, 4), (16, 0), (0, 16)])
 def test_two_factors_are_found_where_there_are_two(seed: int, shape: tuple[int, int]) -> None:
     d, labels = shape
-    # A label tells less than a number.
+    # A label is less informative than a number.
     n, share = (400, 0.8) if d == 0 else (150, 0.5)
     observed, _, _ = modelled_table(seed, n=n, d=d, labels=labels, share=share)
     assert fitted(observed).rank == 2
@@ -482,20 +657,19 @@ def test_in_pure_noise_next_to_nothing_is_found(seed: int, shape: tuple[int, int
     observed = pure_noise(seed, *shape)
     posterior = fitted(observed)
     assert posterior.rank <= 2
-    told = posterior.predict(Cells.of(observed))
+    predicted = posterior.predict(Cells.of(observed))
     # What is left hardly moves a cell from its offset, against a variance of 1.
-    assert (told.mean - posterior.base - posterior.V[:, 0]).var() < 0.1
+    assert (predicted.mean - posterior.base - posterior.V[:, 0]).var() < 0.1
 
 
 def test_a_factor_is_left_out_without_touching_the_others() -> None:
     rng = np.random.default_rng(0)
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
-    dense, state = random_state(rng, ascent, 3)
-    ascent.state = state
-    left = ascent._without(np.array([2]))
+    dense, state, _ = random_state(rng, ascent, 3)
+    left = _without(state, np.array([2]))
     np.testing.assert_array_equal(left.V, dense.V[:, [0, 1, 3]])
     np.testing.assert_allclose(
-        covariances(left.V, left.second_v), dense.V_cov[:, [0, 1, 3]][:, :, [0, 1, 3]], atol=1e-9
+        covariances(left.V, left.second), dense.V_cov[:, [0, 1, 3]][:, :, [0, 1, 3]], atol=1e-9
     )
     np.testing.assert_array_equal(left.precision, state.precision[:, [0, 2]])
 
@@ -503,12 +677,171 @@ def test_a_factor_is_left_out_without_touching_the_others() -> None:
 def test_a_factor_is_supported_if_one_group_of_columns_supports_it() -> None:
     rng = np.random.default_rng(0)
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
-    _, state = random_state(rng, ascent, 4)
+    _, state, _ = random_state(rng, ascent, 4)
     V, cov = np.zeros((7, 5)), np.tile(np.eye(5), (7, 1, 1))
     V[:4, 1], V[4:, 2], V[:, 3] = 1, 1, 0.4
-    ascent.state = state._replace(V=V, second_v=pack(cov + V[:, :, None] * V[:, None, :]))
+    state = state._replace(V=V, second=pack(cov + V[:, :, None] * V[:, None, :]))
     # Half of the second moments in one group; a seventh in both; nothing.
-    np.testing.assert_array_equal(ascent._unsupported(), [3, 4])
+    np.testing.assert_array_equal(ascent._unsupported(state), [3, 4])
+
+
+# -- factors are added ---------------------------------------------------------------------------------
+
+
+def test_added_factors_leave_the_others_moments_alone():
+    rng = np.random.default_rng(0)
+    ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
+    dense, state, _ = random_state(rng, ascent, 2)
+    born = rng.normal(size=(7, 3))
+    grown = _with_factors(state, born)
+    np.testing.assert_array_equal(grown.V, np.hstack((dense.V, born)))
+    second = unpack(grown.second, 6)
+    np.testing.assert_array_equal(second[:, :3, :3], unpack(state.second, 3))
+    # Their loadings are known: no variance, and no covariance with anything.
+    np.testing.assert_allclose(covariances(grown.V, grown.second)[:, 3:], 0, atol=1e-12)
+    np.testing.assert_array_equal(grown.precision[:, :2], state.precision)
+    np.testing.assert_array_equal(grown.precision[:, 2:], np.repeat(np.array(START_PRECISION)[:, None], 3, 1))
+    np.testing.assert_array_equal(grown.noise, state.noise)
+    np.testing.assert_array_equal(_without(grown, np.array([3, 4, 5])).second, state.second)
+
+
+@pytest.mark.parametrize("growth", [1, 3])
+def test_factors_are_added_along_what_others_leave_unexplained(growth):
+    rng = np.random.default_rng(1)
+    posterior, observed = random_posterior(rng, 6, 4, 2), random_rows(rng, 20, 6, 4)
+    cells = Cells.of(observed)
+    ascent = _Ascent(cells, posterior.base, posterior, growth)
+    state = ascent._continued(posterior, 0)
+    np.testing.assert_array_equal(ascent.next.V[:, :3], posterior.V)
+    born = ascent.next.V[:, 3:]
+    assert born.shape == (10, growth)
+    # Of the rows given these columns and the sites that labels begin with.
+    U, _ = dense_rows(state, *dense_sites(ascent, observed))
+    T = U @ posterior.V.T + posterior.base
+    left = np.nan_to_num(np.hstack((observed.X - T[:, :6], 4 * (observed.Y - expit(T[:, 6:])))))
+    _, s, vectors = np.linalg.svd(left)
+    share = (cells.x_value.size + cells.y_value.size) / left.size
+    loadings = START_LENGTH * vectors[:growth].T * s[:growth] / (share * np.sqrt(20))
+    # The sign of a factor means nothing.
+    np.testing.assert_allclose(born @ born.T, loadings @ loadings.T, atol=1e-6)
+
+
+def test_no_more_factors_are_added_than_a_table_may_have():
+    rng = np.random.default_rng(1)
+    posterior, observed = random_posterior(rng, 6, 4, 2), random_rows(rng, 7, 6, 4)
+    ascent = _Ascent(Cells.of(observed), posterior.base, posterior, 100)
+    assert ascent.next.width - 1 == most_factors(7, 10) == 4
+
+
+@settings(max_examples=25)
+@given(tables())
+def test_a_fit_continued_from_itself_does_not_end_lower(observed):
+    first = fitted(observed)
+    second = fitted(observed, start=first)
+    assert (np.diff(second.bounds) >= 0).all()
+    assert second.n_iter > GROWTH_WARM_UP
+    assert second.rank <= first.rank
+    cell_count = observed.X_known.sum() + observed.Y_known.sum()
+    # Its warm-up does not watch the bound, and a fit may end ten such gains below its plateau.
+    assert second.bounds[-1] >= first.bounds[-1] - 10 * BOUND_TOL * max(cell_count, 1)
+
+
+@settings(max_examples=15)
+@given(tables(), st.integers(1, 3))
+def test_bounds_of_grown_fits_rise_too(observed, growth):
+    second = fitted(observed, start=fitted(observed), growth=growth)
+    assert (np.diff(second.bounds) >= 0).all()
+    assert second.rank <= most_factors(*Cells.of(observed).shape)
+    assert np.isfinite(second.predict(Cells.of(observed)).mean).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_missing_factor_grows_again(seed):
+    observed, _, _ = modelled_table(seed)
+    whole = fitted(observed)
+    assert whole.rank == 2
+    state = _without(_Ascent(Cells.of(observed), whole.base, whole).next, np.array([2]))
+    one = replace(whole, V=state.V, second=state.second, precision=state.precision)
+    assert fitted(observed, start=one).rank == 1
+    again = fitted(observed, start=one, growth=3)
+    assert again.rank == 2
+    cell_count = observed.X_known.sum() + observed.Y_known.sum()
+    assert again.bounds[-1] >= whole.bounds[-1] - 10 * BOUND_TOL * cell_count
+    cells = Cells.of(observed)
+    there, here = again.predict(cells).mean, whole.predict(cells).mean
+    assert np.abs(there - here).mean() < 0.05 * np.abs(here).mean()
+
+
+def test_a_fit_to_other_rows_is_a_start():
+    observed, _, _ = modelled_table(3, n=300)
+    some = Observations(observed.X[:200], observed.Y[:200])
+    alone = fitted(observed)
+    continued = fitted(observed, start=fitted(some))
+    assert continued.converged
+    assert continued.n_iter < alone.n_iter
+    assert continued.rank == alone.rank
+    cell_count = observed.X_known.sum() + observed.Y_known.sum()
+    assert continued.bounds[-1] >= alone.bounds[-1] - 10 * BOUND_TOL * cell_count
+
+
+def test_a_start_is_left_alone():
+    observed, _, _ = modelled_table(3, n=60)
+    start = fitted(observed, max_iter=WARM_UP + 2)
+    names = ("V", "second", "noise", "precision", "base")
+    before = {name: getattr(start, name).copy() for name in names}
+    fitted(observed, start=start, growth=2)
+    for name, value in before.items():
+        np.testing.assert_array_equal(getattr(start, name), value)
+
+
+# -- row blocks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [1, 7, 20])
+@settings(max_examples=8)
+@given(table=tables())
+def test_blocks_of_rows_add_up_to_the_table(rows, table):
+    cells = Cells.of(table)
+    base = np.linspace(-0.5, 0.5, cells.shape[1])
+    ascent = _Ascent(cells, base)
+    for _ in range(WARM_UP + 2):
+        ascent.sweep()
+    with pytest.MonkeyPatch.context() as patch:
+        width = (variational.MOST_FACTORS + 1) * (variational.MOST_FACTORS + 2) // 2
+        patch.setattr(row_blocks, "BLOCK_NUMBERS", rows * width)
+        cut = _Ascent(cells, base)
+    assert len(ascent.blocks) == 1
+    assert len(cut.blocks) == -(-table.n_samples // rows)
+    assert sum(block.cells.shape[0] for block in cut.blocks) == table.n_samples
+    assert max(block.cells.shape[0] for block in cut.blocks) <= rows
+    np.testing.assert_array_equal(cut.count, ascent.count)
+    np.testing.assert_allclose(cut.squares, ascent.squares, rtol=1e-12)
+    (sites,), first = sites_of(ascent), 0
+    for block in cut.blocks:
+        last = first + block.labels.size
+        block.place(type(sites)(sites.weight[first:last], sites.pull[first:last]))
+        first = last
+    assert first == sites.weight.size
+    cut.pace = ascent.pace
+    one, other = ascent._visit(ascent.next), cut._visit(ascent.next)
+    for left, right in zip(one.sums, other.sums, strict=True):
+        np.testing.assert_allclose(right, left, rtol=1e-10, atol=1e-10)
+    assert other.bound == pytest.approx(one.bound, rel=1e-10)
+    for name in ("weight", "pull"):
+        moved = np.concatenate([getattr(each, name) for each in sites_of(cut)])
+        np.testing.assert_allclose(moved, getattr(sites_of(ascent)[0], name), rtol=1e-10, atol=1e-12)
+
+
+def test_a_fit_does_not_depend_on_the_blocks(monkeypatch):
+    observed, _, _ = modelled_table(4, n=40, d=7, labels=5)
+    one, cells = fitted(observed), Cells.of(observed)
+    monkeypatch.setattr(row_blocks, "BLOCK_NUMBERS", 6_000)
+    other = fitted(observed)
+    np.testing.assert_allclose(other.bounds, one.bounds, rtol=1e-8)
+    np.testing.assert_allclose(other.noise, one.noise, atol=1e-6)
+    here, there = one.predict(cells), other.predict(cells)
+    np.testing.assert_allclose(there.mean, here.mean, atol=1e-5)
+    np.testing.assert_allclose(there.variance, here.variance, atol=1e-5)
 
 
 # -- rows ----------------------------------------------------------------------------------------------
@@ -551,30 +884,45 @@ def test_labels_of_rows_settle_where_the_expected_slope_is_zero(seed: int) -> No
     np.testing.assert_allclose(gradient, 0, atol=1e-3)
 
 
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from((1.0, PACE)))
+def test_rows_that_have_settled_stand_still(seed, pace):
+    rng = np.random.default_rng(seed)
+    posterior, cells = random_posterior(rng, 3, 4, 2), Cells.of(random_rows(rng, 9, 3, 4))
+    block = RowBlock(cells, posterior.base)
+    # A row without labels does not move at all.
+    _, settled = block.settle(posterior.columns, pace, 2, ROW_TOL)
+    np.testing.assert_array_equal(settled[np.diff(cells.y_start) == 0], True)
+    rows, settled = block.settle(posterior.columns, pace, 200, ROW_TOL)
+    assert settled.all()
+    before, _ = block.label_moments(rows, posterior.columns)
+    block.visit(posterior.columns, pace)
+    after, _ = block.label_moments(block.rows(posterior.columns)[0], posterior.columns)
+    np.testing.assert_allclose(after, before, atol=2 * ROW_TOL)
+
+
 @given(st.integers(0, 10_000))
 def test_a_table_is_predicted_by_its_rows_moments(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, d, labels, k = (int(rng.integers(1, high)) for high in (9, 6, 4, 4))
     posterior = random_posterior(rng, d, labels, k)
     cells = Cells.of(random_rows(rng, n, d, labels))
-    rows, told = posterior.rows(cells), posterior.predict(cells)
+    rows, predicted = posterior.rows(cells), posterior.predict(cells)
     dense = Dense(rows.U, covariances(*rows), posterior.V, covariances(posterior.V, posterior.second))
     mean, variance = cell_moments(dense)
-    np.testing.assert_allclose(told.mean, mean + posterior.base, atol=1e-10)
-    np.testing.assert_allclose(told.variance, variance, atol=1e-9)
-    assert told.averaged
+    np.testing.assert_allclose(predicted.mean, mean + posterior.base, atol=1e-10)
+    np.testing.assert_allclose(predicted.variance, variance, atol=1e-9)
+    assert predicted.averaged
 
 
 @pytest.mark.parametrize("labels", [0, 5])
 @pytest.mark.parametrize("chunk", [1, 40, 4_000_000])
-def test_rows_do_not_depend_on_who_is_asked_with_them(
-    monkeypatch: pytest.MonkeyPatch, chunk: int, labels: int
-) -> None:
+def test_rows_do_not_depend_on_the_rows_predicted_with_them(monkeypatch, chunk, labels):
     rng = np.random.default_rng(5)
     posterior, observed = random_posterior(rng, 6, labels, 3), random_rows(rng, 23, 6, labels)
     cells = Cells.of(observed)
     alone = [posterior.predict(cells.rows(i, i + 1)) for i in range(23)]
-    monkeypatch.setattr(variational, "CHUNK", chunk)
+    monkeypatch.setattr(posteriors, "CHUNK", chunk)
     together = posterior.predict(cells)
     # With labels, sweeps end when the rows together stand still.
     atol = 1e-4 if labels else 1e-12
@@ -586,9 +934,9 @@ def test_rows_do_not_depend_on_who_is_asked_with_them(
 def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_variance() -> None:
     rng = np.random.default_rng(2)
     posterior = random_posterior(rng, 4, 3, 2, spread=0.0)
-    told = posterior.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 3), nan))))
-    np.testing.assert_allclose(told.mean[0], posterior.base + posterior.V[:, 0])
-    np.testing.assert_allclose(told.variance[0], (posterior.V[:, 1:] ** 2).sum(axis=1))
+    predicted = posterior.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 3), nan))))
+    np.testing.assert_allclose(predicted.mean[0], posterior.base + posterior.V[:, 0])
+    np.testing.assert_allclose(predicted.variance[0], (posterior.V[:, 1:] ** 2).sum(axis=1))
 
 
 def test_predicting_leaves_its_arguments_alone() -> None:
@@ -614,13 +962,15 @@ def test_draws_have_the_predicted_moments() -> None:
     posterior, observed = random_posterior(rng, 3, 2, 2), random_rows(rng, 4, 3, 2)
     # Labels are drawn, but not known: rows with labels take many times as long.
     cells = Cells.of(replace(observed, Y=np.full((4, 2), nan)))
-    told, count = posterior.predict(cells), 1500
+    predicted, count = posterior.predict(cells), 1500
     draws = np.array([posterior.draw(cells, rng) for _ in range(count)])
     error = draws.std(axis=0) / np.sqrt(count)
-    assert (np.abs(draws.mean(axis=0) - told.mean) < 5 * error).all()
+    assert (np.abs(draws.mean(axis=0) - predicted.mean) < 5 * error).all()
     # A product of normals has heavier tails than a normal: its fourth moment sets the error of a variance.
     squares = (draws - draws.mean(axis=0)) ** 2
-    assert (np.abs(squares.mean(axis=0) - told.variance) < 5 * squares.std(axis=0) / np.sqrt(count)).all()
+    assert (
+        np.abs(squares.mean(axis=0) - predicted.variance) < 5 * squares.std(axis=0) / np.sqrt(count)
+    ).all()
 
 
 def test_columns_and_rows_of_a_draw_are_drawn_once() -> None:
@@ -642,11 +992,11 @@ def test_on_the_model_s_own_data_it_beats_nothing_covers_and_finds_the_noise(see
     observed, truth, T = modelled_table(seed, noise=noise)
     cells = Cells.of(observed)
     posterior = fit_variational(cells, np.zeros(16))
-    told = posterior.predict(cells)
+    predicted = posterior.predict(cells)
     held_out = ~observed.X_known
-    error = (told.mean[:, :12] - truth)[held_out]
+    error = (predicted.mean[:, :12] - truth)[held_out]
     assert np.mean(error**2) < 0.6 * np.mean(truth[held_out] ** 2)
-    std = np.sqrt(told.variance[:, :12] + told.noise)[held_out]
+    std = np.sqrt(predicted.variance[:, :12] + predicted.noise)[held_out]
     assert np.mean(np.abs(error) < ndtri(0.95) * std) == pytest.approx(0.9, abs=0.04)
     assert np.mean(np.abs(error) < ndtri(0.75) * std) == pytest.approx(0.5, abs=0.06)
     # Seventy-odd cells per feature leave a standard error of a sixth, and factors add to it.
@@ -654,7 +1004,7 @@ def test_on_the_model_s_own_data_it_beats_nothing_covers_and_finds_the_noise(see
     assert np.median(posterior.noise / noise) == pytest.approx(1, abs=0.2)
     # Labels too: their scores predict better than their rates, and are calibrated.
     unknown = ~observed.Y_known
-    score, probability = told.score[:, 12:], expit(T[:, 12:])
+    score, probability = predicted.score[:, 12:], expit(T[:, 12:])
     loss, nothing = (
         np.mean((np.logaddexp(0, z) - probability * z)[unknown]) for z in (score, np.zeros_like(score))
     )
@@ -696,8 +1046,8 @@ def test_what_numbers_count_from_is_a_shift() -> None:
 
 def test_a_score_is_close_to_the_averaged_probability() -> None:
     mean, variance = np.meshgrid(np.linspace(-12, 12, 49), np.geomspace(1e-3, 100, 20))
-    told = expit(Moments(mean, variance, np.empty(0), averaged=True).score)
-    assert np.abs(told - expectation(expit, mean, variance)).max() < 0.02
+    predicted = expit(Moments(mean, variance, np.empty(0), averaged=True).score)
+    assert np.abs(predicted - expectation(expit, mean, variance)).max() < 0.02
     np.testing.assert_array_equal(Moments(mean, variance, np.empty(0), averaged=False).score, mean)
     certain = Moments(mean, np.zeros_like(mean), np.empty(0), averaged=True)
     np.testing.assert_array_equal(certain.score, mean)
@@ -713,15 +1063,15 @@ def test_one_sided_labels_and_empty_rows_and_columns_are_finite() -> None:
     X[[3, 17]], Y[[3, 17]] = nan, nan
     cells = Cells.of(Observations(X, Y))
     posterior = fit_variational(cells, np.zeros(10))
-    told = posterior.predict(cells)
-    for part in (told.mean, told.variance, told.score, posterior.noise):
+    predicted = posterior.predict(cells)
+    for part in (predicted.mean, predicted.variance, predicted.score, posterior.noise):
         assert np.isfinite(part).all()
-    assert (told.variance >= 0).all()
-    assert (told.score[:, 6] > 0).all()
-    assert (told.score[:, 7] < 0).all()
+    assert (predicted.variance >= 0).all()
+    assert (predicted.score[:, 6] > 0).all()
+    assert (predicted.score[:, 7] < 0).all()
     # Nothing is known of these but the offsets, which nothing moved.
-    np.testing.assert_allclose(told.mean[:, [2, 8]], 0, atol=1e-8)
-    np.testing.assert_allclose(told.mean[[3, 17]], np.tile(posterior.V[:, 0], (2, 1)), atol=1e-12)
+    np.testing.assert_allclose(predicted.mean[:, [2, 8]], 0, atol=1e-8)
+    np.testing.assert_allclose(predicted.mean[[3, 17]], np.tile(posterior.V[:, 0], (2, 1)), atol=1e-12)
     # The feature without cells has the noise of the prior.
     assert posterior.noise[2] == pytest.approx(NOISE_PRIOR[0])
 
@@ -730,49 +1080,51 @@ def test_one_sided_labels_and_empty_rows_and_columns_are_finite() -> None:
 
 
 @pytest.mark.parametrize("after", [1, WARM_UP, WARM_UP + 4])
-def test_ctrl_c_keeps_what_was_reached(after: int) -> None:
+def test_a_request_to_stop_keeps_what_was_reached(after):
     observed, _, _ = modelled_table(6, n=60)
     records = []
 
     def progress(record: Mapping[str, Any]) -> None:
         records.append(record)
         if len(records) == after:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
-    stopped = fitted(observed, progress=progress)
+    with interrupts("keep"):
+        stopped = fitted(observed, progress=progress)
     assert stopped.interrupted
     assert not stopped.converged
     assert stopped.n_iter == after
     assert [one["iteration"] for one in records] == list(range(1, after + 1))
     assert {one["stage"] for one in records} == {"averaging"}
-    # What was reached is what as many sweeps reach without anybody in between.
+    # What was reached is what as many sweeps reach without a request.
     same = fitted(observed, max_iter=after)
     assert not same.interrupted
     assert stopped.bounds == same.bounds
-    np.testing.assert_array_equal(stopped.V, same.V)
-    np.testing.assert_array_equal(stopped.noise, same.noise)
+    for name in ("V", "second", "noise", "precision"):
+        np.testing.assert_array_equal(getattr(stopped, name), getattr(same, name))
+    assert len(stopped.bounds) <= max(after - WARM_UP, 0)
     if after > WARM_UP:
         assert records[-1]["bound"] == stopped.bounds[-1]
 
 
-def test_ctrl_c_in_the_first_sweep_lets_it_end_and_a_second_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pending_request_lets_the_first_sweep_end_and_a_second_does_not():
     observed, _, _ = modelled_table(6, n=60)
-    sweep, calls = _Ascent.sweep, []
-
-    def hasty(times: int) -> Callable[[_Ascent], None]:
-        def once_more(self: _Ascent) -> None:
-            calls.append(1)
-            if len(calls) <= times:
-                raise KeyboardInterrupt
-            sweep(self)
-
-        return once_more
-
-    monkeypatch.setattr(_Ascent, "sweep", hasty(1))
-    stopped = fitted(observed)
+    with interrupts("keep"):
+        signal.raise_signal(signal.SIGINT)
+        stopped = fitted(observed)
     assert stopped.interrupted
     assert stopped.n_iter == 1
-    calls.clear()
-    monkeypatch.setattr(_Ascent, "sweep", hasty(2))
+    assert np.isfinite(stopped.predict(Cells.of(observed)).mean).all()
+
+    def hasty(record):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with interrupts("keep"), pytest.raises(KeyboardInterrupt):
+        fitted(observed, progress=hasty)
+
+
+def test_ctrl_c_is_raised_where_it_is_not_to_be_kept():
+    observed, _, _ = modelled_table(6, n=60)
     with pytest.raises(KeyboardInterrupt):
-        fitted(observed)
+        fitted(observed, progress=lambda record: signal.raise_signal(signal.SIGINT))

@@ -13,8 +13,7 @@ from scipy.special import expit
 from cocomplete.arrays import FloatArray
 from cocomplete.members import kernel
 from cocomplete.members.average import Average
-from cocomplete.members.kernel import KERNELS, CompletedRows, KernelKind, KernelRegression, kernel_path
-from cocomplete.problem.encoding import Encoding
+from cocomplete.members.kernel import KERNELS, CompletedRows, KernelRegression, _compared, kernel_path
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.variational import OFFSET_PRECISION
 
@@ -87,7 +86,7 @@ def test_what_was_observed_is_kept_and_the_rest_is_filled(averaged: tuple[Observ
     assert not seen.all()
     np.testing.assert_allclose(rows.X[seen], known[seen])
     assert np.isfinite(rows.X).all()
-    # Filled in with more than the column's mean: what is known of a row tells of the rest.
+    # Filled in with more than the column's mean: what is known of a row predicts the rest.
     assert rows.X[~seen].std() > 0.2
 
 
@@ -147,15 +146,83 @@ def test_the_kernel_falls_with_what_is_not_known() -> None:
     certain, vague = (CompletedRows(X, np.full((4, 6), each)) for each in (0.0, 0.5))
     np.testing.assert_allclose(other.variance, variances.mean(axis=1))
     distance = ((X[:, None] - other.X) ** 2).mean(axis=2)
-    np.testing.assert_allclose(certain.kernel(other, "rbf"), np.exp(-distance - other.variance))
-    np.testing.assert_allclose(vague.kernel(other, "rbf"), np.exp(-distance - other.variance - 0.5))
-    np.testing.assert_allclose(vague.kernel(other, "linear"), X @ other.X.T / 6)
-    np.testing.assert_allclose(np.diag(certain.kernel(certain, "rbf")), 1)
+    np.testing.assert_allclose(certain.radial(other), np.exp(-distance - other.variance))
+    np.testing.assert_allclose(vague.radial(other), np.exp(-distance - other.variance - 0.5))
+    np.testing.assert_allclose(np.diag(certain.radial(certain)), 1)
     some = vague.take(np.array([2, 0]))
-    np.testing.assert_array_equal(some.kernel(other, "rbf"), vague.kernel(other, "rbf")[[2, 0]])
+    np.testing.assert_array_equal(some.radial(other), vague.radial(other)[[2, 0]])
+    # The linear kernel is a product of features, whatever is known of them.
+    np.testing.assert_allclose(_compared(vague, None) @ _compared(other, None).T, X @ other.X.T / 6)
+    np.testing.assert_array_equal(_compared(vague, other), vague.radial(other))
 
 
 # -- the regression ------------------------------------------------------------------------------------
+
+
+def kernel_of(rows, other, kind):
+    return rows.radial(other) if kind == "rbf" else rows.X @ other.X.T / rows.X.shape[1]
+
+
+def dense_mode(K, y, base):
+    """Slope of the labels' log-likelihood at the mode of a Gaussian process, by dense Newton steps.
+
+    The mode itself is K times it (Rasmussen and Williams, 2006, algorithm 3.1).
+    """
+    a = np.zeros(len(y))
+    for _ in range(100):
+        f = K @ a
+        p = expit(base + f)
+        # Newton: (W^-1 + K) a = f + W^-1 (y - p), without the inverse of W.
+        W = p * (1 - p)
+        new = np.linalg.solve(np.eye(len(y)) + W[:, None] * K, W * f + y - p)
+        # Halved until the log-probability does not fall.
+        for step in 0.5 ** np.arange(20):
+            tried = a + step * (new - a)
+            if log_probability(K, y, base, tried) >= log_probability(K, y, base, a):
+                break
+        change, a = np.abs(tried - a).max(), tried
+        if change < 1e-12:
+            break
+    np.testing.assert_allclose(a, y - expit(base + K @ a), atol=1e-9)
+    return a
+
+
+def log_probability(K, y, base, a):
+    z = base + K @ a
+    return (y * z - np.logaddexp(0, z)).sum() - a @ K @ a / 2
+
+
+def dense_log_odds(average, rows, labels, kind, variance, landmarks=None):
+    """Log-odds of rows by a Gaussian process on all labelled ones, or through landmarks' kernels alone."""
+    labelled = np.flatnonzero(~np.isnan(labels).all(axis=1))
+    seen, Y = rows.take(labelled), labels[labelled]
+    base = average.encoding.log_odds[-labels.shape[1] :]
+    if landmarks is None:
+        K, across = kernel_of(seen, seen, kind), kernel_of(rows, seen, kind)
+        if kind == "rbf":
+            np.fill_diagonal(K, 1)
+    else:
+        raw, across = seen.radial(seen.take(landmarks)), rows.radial(seen.take(landmarks))
+        raw[landmarks, np.arange(len(landmarks))] = 1
+        inverse = np.linalg.inv(raw[landmarks])
+        K, across = raw @ inverse @ raw.T, across @ inverse @ raw.T
+    found = np.empty((len(rows.X), Y.shape[1]))
+    for j, y in enumerate(Y.T):
+        known = np.flatnonzero(~np.isnan(y))
+        C = variance * K[np.ix_(known, known)] + 1 / OFFSET_PRECISION[1]
+        a = dense_mode(C, y[known], base[j])
+        found[:, j] = base[j] + (variance * across[:, known] + 1 / OFFSET_PRECISION[1]) @ a
+    return found
+
+
+@pytest.fixture
+def to_the_end(monkeypatch):
+    """Newton and conjugate-gradient steps until nothing moves, and every direction kept."""
+    monkeypatch.setattr(kernel, "STEPS", 200)
+    monkeypatch.setattr(kernel, "STEP_TOL", 1e-10)
+    monkeypatch.setattr(kernel, "INNER_STEPS", 1000)
+    monkeypatch.setattr(kernel, "INNER_TOL", 1e-10)
+    monkeypatch.setattr(kernel, "NEGLIGIBLE", 1e-12)
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -163,21 +230,79 @@ def test_log_odds_are_the_most_probable_ones(regressed: Regressed, which: int) -
     observed, average, *both = regressed
     fit, variance = both[which], VARIANCES[which]
     assert fit.variance == variance
-    labelled = observed.Y_known.any(axis=1)
-    rows = CompletedRows.of(average, observed).take(np.flatnonzero(labelled))
-    K = rows.kernel(rows, fit.kind)
-    if fit.kind == "rbf":
-        np.fill_diagonal(K, 1)
-    base = average.encoding.log_odds[2:]
-    for j in range(3):
-        y = observed.Y[labelled, j]
-        known = np.flatnonzero(~np.isnan(y))
-        weights = fit.weights[known, j] / variance
-        assert not np.delete(fit.weights[:, j], known).any()
-        assert fit.intercept[j] == pytest.approx(base[j] + weights.sum() / OFFSET_PRECISION[1])
-        f = (variance * K[np.ix_(known, known)] + 1 / OFFSET_PRECISION[1]) @ weights
-        # Where log p(y|f) - f'K^-1 f/2 is largest, K^-1 f is the slope of the labels' likelihood.
-        np.testing.assert_allclose(weights, y[known] - expit(base[j] + f), atol=5e-3)
+    rows = CompletedRows.of(average, observed)
+    expected = dense_log_odds(average, rows, observed.Y, fit.kind, variance)
+    np.testing.assert_allclose(expit(fit.of(rows).mean[:, 7:]), expit(expected), atol=5e-3)
+
+
+@pytest.mark.usefixtures("to_the_end")
+@pytest.mark.parametrize("variance", [0.1, 3.0, 100.0])
+def test_log_odds_converge_to_the_mode_of_the_gaussian_process(regressed, variance):
+    observed, average, whole, _ = regressed
+    rows = CompletedRows.of(average, observed)
+    (fit,) = path(average, observed, whole.kind, (variance,))
+    expected = dense_log_odds(average, rows, observed.Y, whole.kind, variance)
+    np.testing.assert_allclose(fit.of(rows).mean[:, 7:], expected, atol=1e-5)
+
+
+@pytest.mark.usefixtures("to_the_end")
+@pytest.mark.parametrize("count", [12, 40])
+def test_landmarks_stand_for_the_process_that_they_span(regressed, monkeypatch, count):
+    observed, average, whole, _ = regressed
+    if whole.kind == "linear":
+        pytest.skip("features themselves are compared")
+    monkeypatch.setattr(kernel, "LANDMARKS", count)
+    keys = np.random.default_rng(0).permutation(90).astype(np.uint64)
+    (fit,) = path(average, observed, "rbf", (2.0,), keys)
+    labelled = np.flatnonzero(observed.Y_known.any(axis=1))
+    first = np.argsort(keys[labelled])[:count]
+    rows = CompletedRows.of(average, observed)
+    np.testing.assert_array_equal(fit.landmarks.X, rows.X[labelled][first])
+    assert fit.coefficients.shape == (count, 3)
+    expected = dense_log_odds(average, rows, observed.Y, "rbf", 2.0, first)
+    np.testing.assert_allclose(fit.of(rows).mean[:, 7:], expected, atol=1e-5)
+
+
+@pytest.mark.usefixtures("to_the_end")
+def test_all_rows_as_landmarks_are_the_whole_kernel(regressed, monkeypatch):
+    observed, average, whole, _ = regressed
+    rows = CompletedRows.of(average, observed)
+    labelled = np.flatnonzero(observed.Y_known.any(axis=1))
+    expected = dense_log_odds(average, rows, observed.Y, whole.kind, 2.0)
+    for count in (len(labelled), len(labelled) + 1):
+        monkeypatch.setattr(kernel, "LANDMARKS", count)
+        (fit,) = path(average, observed, whole.kind, (2.0,))
+        np.testing.assert_allclose(fit.of(rows).mean[:, 7:], expected, atol=1e-5)
+    # Nyström's formula on all rows is that kernel, too.
+    if whole.kind == "rbf":
+        through = dense_log_odds(average, rows, observed.Y, "rbf", 2.0, np.arange(len(labelled)))
+        np.testing.assert_allclose(through, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("n", [5, 40])
+def test_directions_are_orthogonal_and_make_the_kernel(kind, n):
+    rng = np.random.default_rng(0)
+    rows = CompletedRows(rng.normal(size=(n, 7)), rng.random((n, 7)))
+    landmarks = rows.take(slice(20)) if kind == "rbf" else None
+    raw = _compared(rows, landmarks)
+    if landmarks is not None:
+        np.fill_diagonal(raw, 1)
+    directions = kernel._Directions.of(raw, landmarks=landmarks is not None)
+    np.testing.assert_allclose(
+        directions.design.T @ directions.design, np.diag(directions.squares), atol=1e-9
+    )
+    assert (np.diff(directions.squares) <= 1e-12).all()
+    np.testing.assert_allclose(raw @ directions.basis, directions.design, atol=1e-9)
+    K = raw @ raw.T if landmarks is None else raw @ np.linalg.inv(raw[: raw.shape[1]]) @ raw.T
+    np.testing.assert_allclose(directions.design @ directions.design.T, K, atol=1e-9)
+    # Those that are left out give all rows together less variance than is worth a coefficient.
+    some = directions.at(0.1)
+    left = len(some.squares)
+    assert (0.1 * directions.squares[:left] > kernel.NEGLIGIBLE).all()
+    assert (0.1 * directions.squares[left:] <= kernel.NEGLIGIBLE).all()
+    np.testing.assert_array_equal(some.design, directions.design[:, :left])
+    np.testing.assert_array_equal(some.basis, directions.basis[:, :left])
 
 
 def test_a_linear_kernel_is_a_penalised_regression() -> None:
@@ -192,7 +317,7 @@ def test_a_linear_kernel_is_a_penalised_regression() -> None:
     )
     base = average.encoding.log_odds[2:]
     for j in range(3):
-        w = np.append(fit.intercept[j] - base[j], X.T @ fit.weights[:, j] / 7)
+        w = np.append(fit.intercept[j] - base[j], fit.coefficients[:, j] / np.sqrt(7))
         y = observed.Y[labelled, j]
         known = ~np.isnan(y)
         p = expit(base[j] + A[known] @ w)
@@ -226,9 +351,11 @@ def test_rows_that_are_complete_need_no_factors(regressed: Regressed) -> None:
     X[:, YES_NO] = rng.integers(2, size=(6, 2))
     rows = Observations(X, np.full((6, 3), nan))
     prediction = fit.predict(rows)
-    K = CompletedRows(standardized(rows, average.encoding), np.zeros((6, 7))).kernel(fit.rows, fit.kind)
-    np.testing.assert_allclose(prediction.mean[:, 7:], fit.intercept + K @ fit.weights)
-    # Features are not its business.
+    complete = CompletedRows(standardized(rows, average.encoding), np.zeros((6, 7)))
+    compared = complete.X / np.sqrt(7) if fit.landmarks is None else complete.radial(fit.landmarks)
+    assert (fit.landmarks is None) == (fit.kind == "linear")
+    np.testing.assert_allclose(prediction.mean[:, 7:], fit.intercept + compared @ fit.coefficients)
+    # Features are not predicted.
     assert np.isnan(prediction.mean[:, :7]).all()
     assert prediction.std.shape == (6, 7)
     assert np.isnan(prediction.std).all()
@@ -259,15 +386,18 @@ def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(
     monkeypatch.setattr(kernel, "MOST_ROWS", 60)
     (some,) = path(average, observed, whole.kind, VARIANCES[:1], keys)
     labelled = np.flatnonzero(observed.Y_known.any(axis=1))
-    chosen = np.sort(labelled[np.argsort(keys[labelled])[:60]])
-    np.testing.assert_array_equal(some.rows.X, CompletedRows.of(average, observed).X[chosen])
-    told, all_told = (one.predict(observed).mean[:, 7:] for one in (some, whole))
-    assert np.corrcoef(told.ravel(), all_told.ravel())[0, 1] > 0.9
-    # Ten rows by ten for each of three labels.
-    monkeypatch.setattr(kernel, "LARGEST", 300.0)
-    (few,) = path(average, observed, whole.kind, VARIANCES[:1], keys)
-    assert few.rows.X.shape == (10, 7)
-    assert (few.weights != 0).any(axis=0).all()
+    chosen = labelled[np.argsort(keys[labelled])[:60]]
+    if whole.kind == "rbf":
+        np.testing.assert_array_equal(some.landmarks.X, CompletedRows.of(average, observed).X[chosen])
+    # As if nobody had looked at the others' labels.
+    Y = np.full_like(observed.Y, nan)
+    Y[chosen] = observed.Y[chosen]
+    monkeypatch.undo()
+    (same,) = path(average, replace(observed, Y=Y), whole.kind, VARIANCES[:1], keys)
+    predicted, of_them, of_all = (one.predict(observed).mean[:, 7:] for one in (some, same, whole))
+    np.testing.assert_array_equal(predicted, of_them)
+    assert np.corrcoef(predicted.ravel(), of_all.ravel())[0, 1] > 0.9
+    assert np.abs(predicted - of_all).max() > 0.01
 
 
 def test_which_rows_are_learnt_from_follows_keys_and_not_positions(
@@ -289,8 +419,13 @@ def test_rows_without_labels_take_no_place(regressed: Regressed, monkeypatch: py
     Y[::2] = nan
     monkeypatch.setattr(kernel, "MOST_ROWS", 20)
     (some,) = path(average, replace(observed, Y=Y), whole.kind, VARIANCES[:1])
-    assert len(some.rows.X) == 20
-    assert (some.weights != 0).any(axis=1).all()
+    labelled = np.flatnonzero(~np.isnan(Y).all(axis=1))[:20]
+    if whole.kind == "rbf":
+        np.testing.assert_array_equal(some.landmarks.X, CompletedRows.of(average, observed).X[labelled])
+        assert (some.coefficients != 0).any(axis=1).all()
+    alone = Observations(observed.X[labelled], Y[labelled])
+    (same,) = path(average, alone, whole.kind, VARIANCES[:1])
+    np.testing.assert_allclose(some.predict(observed).mean, same.predict(observed).mean, atol=1e-8)
 
 
 def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed: Regressed) -> None:
@@ -299,8 +434,18 @@ def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed: Regressed
     Y[:, 1] = nan
     (fit,) = path(average, replace(observed, Y=Y), whole.kind, VARIANCES[:1])
     np.testing.assert_allclose(fit.predict(observed).mean[:, 8], average.encoding.log_odds[3])
+
+
+@pytest.mark.usefixtures("to_the_end")
+def test_labels_do_not_depend_on_each_other(regressed):
+    observed, average, whole, _ = regressed
+    Y = observed.Y.copy()
+    Y[:, 1] = nan
+    one, other = (
+        path(average, replace(observed, Y=labels), whole.kind, VARIANCES[:1])[0] for labels in (observed.Y, Y)
+    )
     np.testing.assert_allclose(
-        fit.predict(observed).mean[:, 7], whole.predict(observed).mean[:, 7], atol=1e-6
+        other.predict(observed).mean[:, 7], one.predict(observed).mean[:, 7], atol=1e-6
     )
 
 
@@ -320,8 +465,12 @@ def test_log_odds_are_the_most_probable_ones_of_any_rows(
     labels[:, 0] = rng.integers(2, size=12)
     keys = np.arange(12, dtype=np.uint64)
     (fit,) = kernel_path(seven_features, rows, labels, keys, kind, [2.0])
-    slope = labels - expit(fit.of(rows).mean[:, 7:])
-    np.testing.assert_allclose(fit.weights / 2.0, np.nan_to_num(slope), atol=5e-3)
+    slope = np.nan_to_num(labels - expit(fit.of(rows).mean[:, 7:]))
+    base = seven_features.encoding.log_odds[2:]
+    np.testing.assert_allclose((fit.intercept - base) * OFFSET_PRECISION[1], slope.sum(axis=0), atol=5e-3)
+    # The prior's slope is the likelihood's: in features, or in rows, each of which is a landmark.
+    expected = slope if kind == "rbf" else rows.X.T @ slope / np.sqrt(7)
+    np.testing.assert_allclose(fit.coefficients / 2.0, expected, atol=5e-3)
 
 
 # -- what it knows that factors do not -----------------------------------------------------------------
@@ -353,7 +502,7 @@ def test_features_of_their_own_are_found() -> None:
     assert losses["linear"] < 0.95 * losses["rbf"]
 
 
-def test_labels_that_no_line_tells_apart_are_told_by_distance() -> None:
+def test_labels_that_no_line_separates_are_predicted_by_distance():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     Y = (X[:, :1] * X[:, 1:] + 0.2 * rng.normal(size=(300, 3)) > 0).astype(float)

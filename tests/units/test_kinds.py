@@ -5,9 +5,16 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
+from cocomplete.choosing import kinds
 from cocomplete.choosing.ensemble import EnsembleFit
-from cocomplete.choosing.kinds import KIND_OF, KINDS, LEAST_KNOWN, Candidate
+from cocomplete.choosing.held_out import Fold, folds
+from cocomplete.choosing.kinds import KIND_OF, KINDS, LEAST_KNOWN, PAST_BEST, Candidate
+from cocomplete.choosing.shared import GROWTH, FoldFits, SharedFits
+from cocomplete.fitted import ensemble as fitted_ensemble
 from cocomplete.fitted.parts import LABEL_PARTS, PARTS
+from cocomplete.members.average import Average
+from cocomplete.members.kernel import VARIANCES
+from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
 
@@ -53,7 +60,7 @@ def test_a_kind_predicts_the_held_out_cells_of_its_parts(judged: EnsembleFit, ki
 def test_a_kind_fits_a_member_that_answers_for_its_parts(judged: EnsembleFit, kind: str) -> None:
     own = [one for one in judged.contest.candidates() if one.kind == kind]
     if not own:
-        pytest.skip("a first look said that it cannot win here")
+        pytest.skip("a first look has ruled it out here")
     observed = judged.observed
     member = KIND_OF[kind].fit(own[-1].setting, judged.whole, KIND_OF[kind].parts)
     mean = member.predict(observed).mean
@@ -103,3 +110,192 @@ def test_labels_alone_need_several() -> None:
 def test_members_are_named_as_they_were_judged(judged: EnsembleFit) -> None:
     assert Candidate("trivial") in judged.contest.candidates()
     assert [kind.name for kind in KINDS] == list(KIND_OF)
+
+
+# -- rows in blocks ------------------------------------------------------------------------------------
+
+
+def test_an_ensemble_predicts_the_same_in_blocks_of_rows(monkeypatch):
+    observed = table()
+    ensemble = fit_of(observed).run().ensemble
+    new = table(seed=5)
+    whole = ensemble.predict(new)
+    own = ensemble.predict(observed, training=True)
+    sizes = []
+    predict = fitted_ensemble.Ensemble._predict_block
+
+    def counted(self, rows, **options):
+        sizes.append(rows.n_samples)
+        return predict(self, rows, **options)
+
+    monkeypatch.setattr(fitted_ensemble.Ensemble, "_predict_block", counted)
+    # Nine columns: seven rows at a time, and one that is left.
+    monkeypatch.setattr(fitted_ensemble, "BLOCK_NUMBERS", 7 * 9 + 5)
+    blocks = ensemble.predict(new)
+    assert sizes == [7] * 17 + [1]
+    # Rows with labels are updated until the last one of a block has settled.
+    np.testing.assert_allclose(blocks.mean, whole.mean, atol=1e-4)
+    np.testing.assert_allclose(blocks.std, whole.std, atol=1e-4)
+    # The rows of the fit are predicted all together.
+    sizes.clear()
+    np.testing.assert_array_equal(ensemble.predict(observed, training=True).mean, own.mean)
+    assert sizes == [120]
+
+
+@pytest.mark.parametrize("k", range(2))
+def test_a_member_has_in_every_cell_the_weight_of_the_cell_s_part(k):
+    weights = {
+        part: np.array([share, 1 - share]) for part, share in zip(PARTS, (0.1, 0.2, 0.3, 0.4), strict=True)
+    }
+    ensemble = fitted_ensemble.Ensemble((), weights, YES_NO)
+    observed = Observations(np.full((2, 5), nan), np.array([[nan, 1.0], [nan, nan]]))
+    a, b, c, e = (weights[part][k] for part in PARTS)
+    expected = [[a, a, a, b, b, c, c], [a, a, a, b, b, e, e]]
+    np.testing.assert_array_equal(ensemble._weight(k, observed), expected)
+
+
+# -- paths that end early ------------------------------------------------------------------------------
+
+
+def test_the_log_loss_of_a_fold_is_that_of_its_held_out_labels(judged):
+    fold = judged.folds[0].fold
+    z = np.random.default_rng(0).normal(size=fold.row.size)
+    labels = np.flatnonzero(fold.part >= 2)
+    assert labels.size
+    expected = np.mean([np.log(1 + np.exp(-z[k] if fold.value[k] else z[k])) for k in labels])
+    assert fold.log_loss(z) == pytest.approx(expected)
+    z[fold.part < 2] = nan
+    assert fold.log_loss(z) == pytest.approx(expected)
+    numbers = fold.part == 0
+    alone = Fold(fold.visible, *(part[numbers] for part in (fold.row, fold.column, fold.value, fold.part)))
+    assert alone.log_loss(z[numbers]) == 0
+
+
+@pytest.mark.parametrize("kind", ["linear", "rbf"])
+def test_a_path_of_variances_ends_once_it_is_past_the_best(judged, monkeypatch, kind):
+    def judged_variances():
+        fit = fit_of(table())
+        fit.folds = judged.folds
+        KIND_OF["trivial"].judge(fit.folds, fit.contest)
+        KIND_OF[kind].judge(fit.folds, fit.contest)
+        own = [one for one in fit.contest.candidates() if one.kind == kind]
+        assert all(np.isfinite(fit.contest.means[one][fit.held.where("labels")]).all() for one in own)
+        size = fit.folds[0].fold.row.size
+        losses = [fit.folds[0].fold.log_loss(fit.contest.means[one][:size]) for one in own]
+        return [one.setting for one in own], np.array(losses)
+
+    # Few labels are held out here: all variances are tried.
+    variances, losses = judged_variances()
+    assert tuple(variances) == VARIANCES
+    # Were they enough, the first clear loss of the first fold would be the last that is tried, on all folds.
+    monkeypatch.setattr(kinds, "ENOUGH", 1)
+    monkeypatch.setattr(kinds, "PAST_BEST", 1.0001)
+    past = np.flatnonzero(losses > 1.0001 * np.minimum.accumulate(losses))
+    last = past[0] if past.size else len(losses) - 1
+    fewer, again = judged_variances()
+    assert tuple(fewer) == VARIANCES[: last + 1]
+    np.testing.assert_array_equal(again, losses[: last + 1])
+    assert PAST_BEST > 1
+
+
+# -- what a fit starts from ----------------------------------------------------------------------------
+
+
+def test_folds_start_from_nothing_that_has_seen_their_held_out_cells():
+    observed = table()
+    fold = folds(observed, YES_NO, 0)[1]
+    keys = content_keys(observed, 0)
+    # The same visible cells, with other truth behind the held-out ones.
+    X, Y = observed.X.copy(), observed.Y.copy()
+    features = fold.column < 5
+    X[fold.row[features], fold.column[features]] = 1 - fold.value[features]
+    Y[fold.row[~features], fold.column[~features] - 5] = 1 - fold.value[~features]
+    found = []
+    for whole in (observed, Observations(X, Y)):
+        ensemble = EnsembleFit(whole, YES_NO, seed=0, solve=solve_factored)
+        shared = ensemble.whole
+        shared.keys = keys
+        # Fits to the whole table, and to another fold, come first.
+        shared.average(gaussian=True)
+        fits = FoldFits(fold, shared)
+        assert fits.earlier is None
+        found.append(
+            [
+                *(fits.average(gaussian=gaussian).posterior for gaussian in (False, True)),
+                *(fits.linear_average(features=features).average.posterior for features in (False, True)),
+            ]
+        )
+    for one, other in zip(*found, strict=True):
+        assert one.bounds == other.bounds
+        for name in ("V", "second", "noise", "precision"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_the_whole_table_starts_from_the_first_fold(monkeypatch):
+    starts = []
+    fit = Average.fit.__func__
+
+    def recorded(cls, observed, yes_no, *, start=None, growth=0, **others):
+        starts.append((observed, start, growth))
+        return fit(cls, observed, yes_no, start=start, growth=growth, **others)
+
+    ensemble = fit_of(table())
+    first = ensemble.folds[0]
+    assert ensemble.whole.earlier is first
+    before = {gaussian: first.average(gaussian=gaussian).posterior for gaussian in (False, True)}
+    linear = {
+        features: first.linear_average(features=features).average.posterior for features in (True, False)
+    }
+    monkeypatch.setattr(Average, "fit", classmethod(recorded))
+    for gaussian, posterior in before.items():
+        average = ensemble.whole.average(gaussian=gaussian)
+        assert starts[-1][0] is ensemble.observed
+        assert starts[-1][1] is posterior
+        assert starts[-1][2] == GROWTH
+        assert ensemble.whole.average(gaussian=gaussian) is average
+    for features, posterior in linear.items():
+        ensemble.whole.linear_average(features=features)
+        assert starts[-1][1] is posterior
+    assert len(starts) == 4
+
+
+def test_normal_scores_start_from_features_as_they_are(monkeypatch):
+    starts = []
+    fit = Average.fit.__func__
+
+    def recorded(cls, observed, yes_no, *, start=None, **others):
+        starts.append(start)
+        return fit(cls, observed, yes_no, start=start, **others)
+
+    monkeypatch.setattr(Average, "fit", classmethod(recorded))
+    observed = table()
+    shared = SharedFits(observed, YES_NO, content_keys(observed, 0), solve_factored)
+    raw = shared.average(gaussian=False)
+    shared.average(gaussian=True)
+    assert starts[0] is None
+    assert starts[1] is raw.posterior
+    # Labels alone have no columns in common with anything that was fitted.
+    shared.linear_average(features=False)
+    assert starts[2] is None
+    shared.linear_average(features=True)
+    assert starts[3] is not None
+
+
+# -- the minimiser's first look ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("worth", [0.0, 1e9])
+def test_minimisers_are_followed_where_a_first_look_is_promising(judged, monkeypatch, worth):
+    fit = fit_of(table())
+    fit.folds = judged.folds
+    for name in ("trivial", "average"):
+        KIND_OF[name].judge(fit.folds, fit.contest)
+    for name in ("WORTH_A_PATH", "PROMISING"):
+        monkeypatch.setattr(kinds, name, worth)
+    KIND_OF["minimiser"].judge(fit.folds, fit.contest)
+    own = [one for one in fit.contest.candidates() if one.kind == "minimiser"]
+    assert bool(own) == (worth > 1)
+    # At most the best for features and the best for labels, with predictions of every fold's cells.
+    assert len(own) <= 2
+    for one in own:
+        assert np.isfinite(fit.contest.means[one]).all()

@@ -170,7 +170,7 @@ def test_frames_keep_names_index_and_kind() -> None:
     assert new.Y.columns == list(clinic.label_names)
 
 
-def test_a_model_without_labels_says_so() -> None:
+def test_a_model_without_labels_has_no_probabilities():
     X = np.random.default_rng(0).normal(size=(20, 4))
     model = CoCompleter(**GIVEN).fit(X)
     for method in ("predict", "predict_proba", "decision_function"):
@@ -285,10 +285,9 @@ def test_noise_is_answered_about_as_well_as_by_means() -> None:
     assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
 
 
-def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer(
-    whole: CoCompleter, data: Bunch
-) -> None:
-    found = whole.validation_
+def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(data):
+    model = CoCompleter().fit(data.X, data.Y)
+    found = model.validation_
     assert set(found) == {"features", "labels", "unlabelled"}
     assert found["features"]["rmse"] < 0.8 * found["features"]["trivial_rmse"]
     for part in ("labels", "unlabelled"):

@@ -247,6 +247,10 @@ class EnsembleFit:
             if one not in members:
                 member = members[one] = KIND_OF[one.kind].fit(one.setting, self.whole, parts)
                 self.interrupted |= isinstance(member, Minimiser) and member.solution.interrupted
+        # Asked to stop before any: what was fitted in any case.
+        own = AVERAGES[int(source.encoding.gaussian)]
+        if not members and own.kind in [kind.name for kind in self.kinds]:
+            members[own] = source
         return members or {TRIVIAL: Trivial.fit(self.observed, self.yes_no)}
 
     def joint(self) -> Average:

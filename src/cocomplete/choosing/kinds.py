@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.first_look import FirstLook
+from cocomplete.choosing.held_out import ENOUGH
 from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, SHARES, Path
 from cocomplete.choosing.shared import FoldFits, SharedFits
@@ -37,7 +38,8 @@ PROMISING = 1.02
 worth following further."""
 
 PAST_BEST = 1.02
-"""A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far."""
+"""A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far, if
+there are enough of them."""
 
 COARSE_SHARES = SHARES[1::2]
 """Shares of λ_max along a minimiser's path: every other one of those where it is to answer alone."""
@@ -190,13 +192,15 @@ class LabelKernelKind:
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
         """Judge variances along a path, which ends where the first fold's labels get clearly worse."""
         variances: tuple[float, ...] = VARIANCES
+        # Of few labels chance makes as much of a difference.
+        decisive = int((folds[0].fold.part >= PARTS.index("labels")).sum()) >= ENOUGH
         for number, fits in enumerate(folds):
             tried, losses = [], []
             for fitted, means in self._path(fits, variances):
                 contest.add_means(Candidate(self.name, fitted.variance), number, means)
                 tried.append(fitted.variance)
                 losses.append(fits.fold.log_loss(means))
-                if number == 0 and losses[-1] > PAST_BEST * min(losses):
+                if number == 0 and decisive and losses[-1] > PAST_BEST * min(losses):
                     break
             variances = tuple(tried)
 

@@ -124,7 +124,8 @@ class KernelRegression:
     landmarks : CompletedRows or None
         What rows are compared with; None for the linear kernel.
     coefficients : ndarray of shape (n_features or number of landmarks, n_labels)
-        What a standardised feature, or a kernel of one with a landmark, adds to a label's log-odds.
+        What a standardised feature, over the root of their number, or a kernel with a landmark adds to a
+        label's log-odds.
     intercept : ndarray of shape (n_labels,)
     variance : float
         Prior variance of a row's log-odds.

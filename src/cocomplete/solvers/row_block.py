@@ -118,14 +118,15 @@ class RowBlock:
         self.linear = self.pattern.value - base[self.pattern.column]
         self.count = np.bincount(column, minlength=cells.n_features).astype(np.float64)
         self.squares = np.bincount(column, self.linear[numbers] ** 2, cells.n_features)
-        self._place(self._target(np.zeros(self.labels.size), np.ones(self.labels.size))[0])
+        self.place(self._target(np.zeros(self.labels.size), np.ones(self.labels.size))[0])
 
     @property
     def sites(self) -> Sites:
         """The sites of its labels."""
         return Sites(self.weight[self.labels], self.linear[self.labels])
 
-    def _place(self, sites: Sites) -> None:
+    def place(self, sites: Sites) -> None:
+        """Set the sites."""
         self.weight[self.labels], self.linear[self.labels] = sites
 
     def rows(self, columns: Columns) -> tuple[Rows, FloatArray]:
@@ -178,7 +179,7 @@ class RowBlock:
     def move(self, target: Sites, pace: float) -> None:
         """Go some of the way from the sites to others."""
         old = self.sites
-        self._place(Sites(*(one + pace * (other - one) for one, other in zip(old, target, strict=True))))
+        self.place(Sites(*(one + pace * (other - one) for one, other in zip(old, target, strict=True))))
 
     def label_moments(self, rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of t in every label cell."""

@@ -172,7 +172,8 @@ class _Ascent:
         self.pace = PACE
         self.removes = True
         self.shrunk = self.fresh = self.converged = self.interrupted = False
-        self.sites: tuple[list[Sites], ...] = ()
+        # Sites before every pass since the one at the point reached, and before that one.
+        self.sites: list[list[Sites]] = []
         self.sweeps = 0
 
     def _continued(self, start: FactorPosterior, growth: int) -> _State:
@@ -207,7 +208,8 @@ class _Ascent:
         point = self._visit(self.next)
         if self.left_to_warm_up:
             self.left_to_warm_up -= 1
-            self.reached, self.next = point, self._updated(point, learns=False)
+            self._reach(point)
+            self.next = self._updated(point, learns=False)
             return
         if self.fresh:
             # Factors have just been taken out: the others get one update to make up for it.
@@ -226,12 +228,13 @@ class _Ascent:
         if point.bound >= before:
             self.converged = bool(point.bound - before < BOUND_TOL * max(self._cell_count, 1))
             self.bounds.append(point.bound)
-            self.reached = point
+            self._reach(point)
             return
-        self._restore()
         if self.shrunk:
+            self._restore(1)
             self.removes = False
         else:
+            self._restore(0)
             self.pace /= 2
             self.converged = self.pace < SLOWEST
             self.reached = self._visit(self.reached.state)
@@ -242,17 +245,20 @@ class _Ascent:
 
     def _visit(self, state: _State) -> _Point:
         """Pass over the rows at some state; sites move on."""
-        # Two passes may have to be taken back.
-        self.sites = (*self.sites[-1:], [block.sites for block in self.blocks])
+        self.sites.append([block.sites for block in self.blocks])
         columns, pace = Columns(state.V, state.second, state.noise), self.pace
         sums = reduce(Sums.plus, InProcess.visit(self.blocks, lambda block: block.visit(columns, pace)))
         return _Point(state, sums, self._bound(state, sums))
 
-    def _restore(self) -> None:
-        """Put the sites back to before the last two passes."""
-        for block, sites in zip(self.blocks, self.sites[0], strict=True):
-            block.move(sites, 1.0)
-        self.sites = ()
+    def _reach(self, point: _Point) -> None:
+        """Go on from the point of the last pass."""
+        self.reached, self.sites = point, self.sites[-1:]
+
+    def _restore(self, passes: int) -> None:
+        """Put the sites back to before the pass at the point reached (0), or to after it (1)."""
+        for block, sites in zip(self.blocks, self.sites[passes], strict=True):
+            block.place(sites)
+        del self.sites[passes:]
 
     def _updated(self, point: _Point, *, learns: bool) -> _State:
         """Update noise, columns, precisions and the factors' basis, in this order."""
@@ -292,7 +298,7 @@ class _Ascent:
         """Evidence lower bound at a state and the rows that follow from it."""
         squares = self._expected_squares(state, sums)
         numbers = -0.5 * (self.count * np.log(2 * np.pi * state.noise) + squares / state.noise).sum()
-        return float(numbers) + sums.log_likelihood - self._divergence(state, sums)
+        return float(numbers + sums.log_likelihood) - self._divergence(state, sums)
 
     def _divergence(self, state: _State, sums: Sums) -> float:
         """Divergence of U and V from their priors, less the log-prior of noise and precisions."""
