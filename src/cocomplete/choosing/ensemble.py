@@ -30,9 +30,6 @@ from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress
 
-SMALL = 1_000_000
-"""Cells up to which BLAS is kept to one thread."""
-
 JUDGED_ROWS = 6_000
 """Of a longer table so many rows are judged by; members are then fitted to all of them."""
 
@@ -92,8 +89,9 @@ class EnsembleFit:
 
     def run(self) -> "EnsembleFit":
         """Judge, weigh and fit; where asked to stop, go on with what has been judged, or fitted, by then."""
-        # Small products: threads of BLAS would wait for each other longer than they work.
-        with threadpool_limits(1 if self.observed.X.size < SMALL else None, "blas"):
+        # Small products: threads of BLAS would wait for each other longer than they work. Blocks of rows are
+        # shared out among threads instead.
+        with threadpool_limits(1, "blas"):
             return self._run()
 
     def _run(self) -> "EnsembleFit":

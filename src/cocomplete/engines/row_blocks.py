@@ -1,12 +1,16 @@
-"""Where the passes over row blocks run: here, one block after the other.
+"""Where the passes over row blocks run: here, shared out among threads.
 
 A pass is a function of a block and of small arguments; what it returns is reduced in the order of the blocks.
 Another engine needs these two methods and nothing else: to make blocks of a table, and to visit them.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar
+
+from numba import get_num_threads
 
 from cocomplete.problem.cells import Cells
 
@@ -14,13 +18,12 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 BLOCK_NUMBERS = 2_000_000
-"""Numbers that one array of a block may hold. Products within a block are large enough for threads of
-BLAS and of compiled loops; blocks themselves come one after the other, so that only one block's arrays are in
-memory."""
+"""Numbers that one array of a block may hold. Products within a block are too small for threads of BLAS,
+which would wait for each other; blocks are shared out among threads instead."""
 
 
 class InProcess:
-    """Keeps the blocks in memory and visits them in their order."""
+    """Keeps the blocks in memory and visits them in threads."""
 
     @staticmethod
     def blocks(cells: Cells, width: int, make: Callable[[Cells], Block]) -> list[Block]:
@@ -42,5 +45,19 @@ class InProcess:
 
     @staticmethod
     def visit(blocks: list[Block], function: Callable[[Block], Result]) -> Iterator[Result]:
-        """Apply a function to every block; results come in the order of the blocks."""
-        return map(function, blocks)
+        """Apply a function to every block; results come in the order of the blocks.
+
+        Compiled loops and NumPy's own let other threads run meanwhile.
+        """
+        threads = min(len(blocks), get_num_threads())
+        if threads == 1:
+            yield from map(function, blocks)
+            return
+        # As many results are waiting as there are threads, no more: each may be large.
+        with ThreadPoolExecutor(threads) as pool:
+            waiting = deque(pool.submit(function, block) for block in blocks[:threads])
+            for block in blocks[threads:]:
+                yield waiting.popleft().result()
+                waiting.append(pool.submit(function, block))
+            while waiting:
+                yield waiting.popleft().result()

@@ -7,17 +7,16 @@ features and labels together.
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from cocomplete.kernels.compiled import FAST
-from cocomplete.kernels.threads import over_threads
 
 LANES = 48
 """Small matrices that are inverted side by side. Loops over them take the number from an array: those of a
 known, small length are unrolled before they can be turned into vector instructions."""
 
 
-@over_threads(fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
     """Add up what the cells of every row say of its vector u_i, given the moments of its partners.
 
@@ -32,7 +31,7 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
     H (n × k(k+1)/2), g (n × k) : written: Σ weight_q E[v_j v_jᵀ] and Σ linear_q E[v_j]
     """
     k, size = mean.shape[1], second.shape[1]
-    for b in prange(bounds.shape[0] - 1):
+    for b in range(bounds.shape[0] - 1):
         for i in range(bounds[b], bounds[b + 1]):
             packed, pull = H[i], g[i]
             packed[:] = 0
@@ -46,7 +45,7 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
                     pull[r] += s * v[r]
 
 
-@over_threads(fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def gaussians(H, g, precision, fixed, log_det):
     """Turn what is said of every row's vector into its Gaussian posterior, in place.
 
@@ -64,7 +63,7 @@ def gaussians(H, g, precision, fixed, log_det):
     """
     n, k = g.shape
     size = H.shape[1]
-    for b in prange((n + LANES - 1) // LANES):
+    for b in range((n + LANES - 1) // LANES):
         first = b * LANES
         lanes = min(LANES, n - first)
         P = np.empty((size, lanes))
@@ -99,7 +98,7 @@ def gaussians(H, g, precision, fixed, log_det):
                     p += 1
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def _factorize(P, x, first, k):
     """Cholesky factors L, from row ``first`` on, over packed matrices; diagonals are inverted."""
     lanes = P.shape[1]
@@ -120,7 +119,7 @@ def _factorize(P, x, first, k):
                     target[z] -= factor[z] * other[z]
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def _invert(P, x, first, k):
     """(L Lᵀ)⁻¹ over packed factors L with inverted diagonals."""
     lanes = P.shape[1]
@@ -160,7 +159,7 @@ def _invert(P, x, first, k):
                 entry[z] = target[z]
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def _means(P, pull, first, k, u):
     """Packed symmetric matrices times vectors; a coordinate before ``first`` is 1 and has no variance."""
     lanes = P.shape[1]
@@ -179,7 +178,7 @@ def _means(P, pull, first, k, u):
                     u[c, z] += entry[z] * pull[r, z]
 
 
-@over_threads(fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
     """Mean and variance of u_i · v_j in every cell, u_i and v_j being independent.
 
@@ -192,7 +191,7 @@ def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
     """
     k = U.shape[1]
     size = second_u.shape[1]
-    for b in prange(bounds.shape[0] - 1):
+    for b in range(bounds.shape[0] - 1):
         for i in range(bounds[b], bounds[b + 1]):
             u, E = U[i], second_u[i]
             for q in range(start[i], start[i + 1]):

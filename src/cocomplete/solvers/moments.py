@@ -122,7 +122,9 @@ class Pattern:
         if self._flat is None:
             by, order = self.flipped, self.flipped.order
             return _sums(even_blocks(by.start), by.start, by.row, weight[order], linear[order], mean, second)
-        return self._whole(weight).T @ second, self._whole(linear).T @ mean
+        # In this order BLAS shares the work between threads; in the other they wait for each other.
+        sums = (second.T @ self._whole(weight)).T, (mean.T @ self._whole(linear)).T
+        return np.ascontiguousarray(sums[0]), np.ascontiguousarray(sums[1])
 
     def row_posteriors(
         self,
