@@ -1,7 +1,7 @@
 """The kernels of averages: moments of rows given those of columns, compiled by Numba and cached on disk.
 
-Conventions as in :mod:`cocomplete.kernels.compiled`, but for one CSR pattern (``start``, ``column``) that has
-features and labels together.
+Conventions as in :mod:`cocomplete.kernels`, but for one CSR pattern (``start``, ``column``) that has features
+and labels together.
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from cocomplete.kernels.compiled import FAST
+from cocomplete.kernels.arithmetic import FAST
 from cocomplete.kernels.threads import over_threads
 
 LANES = 48

@@ -32,7 +32,7 @@ def _add_by_block(bounds, matrix, U, out):
 def evaluate(
     bounds, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
 ):
-    """See :func:`cocomplete.kernels.compiled.evaluate`."""
+    """See :func:`cocomplete.kernels.factored_losses.evaluate`."""
     T = U @ V.T
     e = T[_rows(x_start), x_column] - x_value
     z = T[_rows(y_start), y_column]
@@ -49,7 +49,7 @@ def evaluate(
 
 
 def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
-    """See :func:`cocomplete.kernels.compiled.slopes`."""
+    """See :func:`cocomplete.kernels.dense_losses.slopes`."""
     x, y = (_rows(x_start), x_column), (_rows(y_start), y_column)
     e, z = T[x] - x_value, T[y]
     G[x] = weight * e
@@ -58,19 +58,19 @@ def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_valu
 
 
 def blend(bounds, x_start, x_column, a, b, F, G):
-    """See :func:`cocomplete.kernels.compiled.blend`."""
+    """See :func:`cocomplete.kernels.dense_losses.blend`."""
     x = (_rows(x_start), x_column)
     G[x] = a * G[x] + b * F[x]
 
 
 def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
-    """See :func:`cocomplete.kernels.compiled.descend`."""
+    """See :func:`cocomplete.kernels.dense_losses.descend`."""
     for cells in ((_rows(x_start), x_column), (_rows(y_start), y_column)):
         T[cells] -= eta * G[cells]
 
 
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
-    """See :func:`cocomplete.kernels.compiled.curvature_product`."""
+    """See :func:`cocomplete.kernels.factored_losses.curvature_product`."""
     shape = (len(U), len(V))
     G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
     H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
@@ -83,7 +83,7 @@ def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy,
 
 
 def diagonal(bounds, x_start, x_column, rho, y_start, y_column, hy, U, V, HU, HV):
-    """See :func:`cocomplete.kernels.compiled.diagonal`."""
+    """See :func:`cocomplete.kernels.factored_losses.diagonal`."""
     shape = (len(U), len(V))
     H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
     HU[:] = H @ V**2
@@ -110,7 +110,7 @@ def row_step(
     cg_steps,
     decrement,
 ):
-    """See :func:`cocomplete.kernels.compiled.row_step`; solves every Newton system exactly."""
+    """See :func:`cocomplete.kernels.row_newton.row_step`; solves every Newton system exactly."""
     U, V = U[:, first:], V[:, first:]
     for i in range(bounds[0], bounds[-1]):
         x, y = slice(x_start[i], x_start[i + 1]), slice(y_start[i], y_start[i + 1])
@@ -140,7 +140,7 @@ def row_step(
 
 
 def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, change, panel):
-    """See :func:`cocomplete.kernels.compiled.spread`."""
+    """See :func:`cocomplete.kernels.factored_losses.spread`."""
     m = change.shape[1]
     shape = (len(x_start) - 1, m)
     G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
@@ -150,12 +150,12 @@ def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, c
 
 
 def clear(first, last, x_start, x_column, y_start, y_column, panel):
-    """See :func:`cocomplete.kernels.compiled.clear`."""
+    """See :func:`cocomplete.kernels.factored_losses.clear`."""
     panel[:] = 0
 
 
 def products(bounds, start, column, U, V, out):
-    """See :func:`cocomplete.kernels.compiled.products`."""
+    """See :func:`cocomplete.kernels.factored_losses.products`."""
     out[:] = (U @ V.T)[_rows(start), column]
 
 
