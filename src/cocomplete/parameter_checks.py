@@ -49,6 +49,13 @@ def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False
         raise InputError(msg)
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse anything but a nominal coverage strictly between 0 and 1."""
+    if not 0 < confidence < 1:
+        msg = f"confidence must be between 0 and 1, got {confidence!r}; 0.95 is usual"
+        raise InputError(msg)
+
+
 def check_flag(name: str, value: Any, *, optional: bool = False) -> None:
     """Refuse anything but True or False, or None where the parameter may be left open."""
     if not isinstance(value, bool | np.bool_) and not (optional and value is None):
