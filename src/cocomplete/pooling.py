@@ -124,6 +124,11 @@ def pool(
     """
     Q, U = _tables("estimates", estimates), _tables("variances", variances)
     _check(Q, U, confidence, complete_df)
+    return _combined(Q, U, confidence, complete_df)
+
+
+def _combined(Q: FloatArray, U: FloatArray, confidence: float, complete_df: float | None) -> Pooled:
+    """Apply the rules to estimates Q and their squared standard errors U."""
     m = len(Q)
     within, between = U.mean(axis=0), Q.var(axis=0, ddof=1)
     # Equal estimates differ from their mean by rounding, and rounding has no variance between tables.

@@ -95,13 +95,10 @@ def solve_proximal(
         last shrunken matrix, before ``constrain`` touched it.
     """
     history = History(perf_counter(), monitor, progress)
-    L, t = recipe.curvature, 1.0
+    L, t, total, converged = recipe.curvature, 1.0, np.inf, False
     shrunken: Shrunken | None = None
     M, o = start.dense(), offsets
-    V, V_o = M.copy(), o
-    if recipe.constrain is not None:
-        recipe.constrain(V)
-    total, converged = np.inf, False
+    V, V_o = _constrained(M.copy(), recipe), o
     slope: FloatArray | None = None
     ahead: tuple[float, FloatArray] | None = None
     for iteration in range(1, recipe.max_iter + 1):
@@ -119,10 +116,7 @@ def solve_proximal(
         momentum, t = _momentum(1.0 if uphill else t) if recipe.accelerate else (0.0, t)
         if recipe.quadratic and slope is not None:
             ahead = _further(value, slope_new, slope, change, momentum)
-        slope = slope_new
-        V = change
-        V *= M.dtype.type(momentum)
-        V += M
+        slope, V = slope_new, _extrapolated(M, change, momentum)
         V_o = o + M.dtype.type(momentum) * o_change
     reached = start if shrunken is None else shrunken.low_rank()
     return Solution(
@@ -147,9 +141,7 @@ def _step(
         aim *= V.dtype.type(-1 / L)
         aim += V
         shrunken = shrink(aim, penalty / L)
-        M = shrunken.dense()
-        if recipe.constrain is not None:
-            recipe.constrain(M)
+        M = _constrained(shrunken.dense(), recipe)
         value, slope = loss(_shift(M, offsets))
         if not recipe.backtrack:
             break
@@ -158,6 +150,20 @@ def _step(
             break
         L *= 2
     return shrunken, M, value, slope, L
+
+
+def _constrained(M: FloatArray, recipe: Recipe) -> FloatArray:
+    """Give M, of which the recipe has set cells in place if it does so."""
+    if recipe.constrain is not None:
+        recipe.constrain(M)
+    return M
+
+
+def _extrapolated(M: FloatArray, change: FloatArray, momentum: float) -> FloatArray:
+    """Give M + momentum · change, in the memory of ``change``."""
+    change *= M.dtype.type(momentum)
+    change += M
+    return change
 
 
 def _momentum(t: float) -> tuple[float, float]:

@@ -1,5 +1,7 @@
 """The rank finds itself: directions in which the dual matrix exceeds λ1 become new factors."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cocomplete.arrays import FloatArray
@@ -62,17 +64,27 @@ def add_directions(
         grown = function.pack(U, V, function.offsets(W))
         return function.value(grown)[0], grown
 
-    before, first = function.value(W)[0], size
+    found = _line_search(trial, function.value(W)[0], size)
+    if found is None:
+        # Slopes of another λ1 need not lead downhill.
+        return W, size, False
+    return *found, top > 1.01 * ridge
+
+
+def _line_search(
+    trial: Callable[[float], tuple[float, FloatArray]], before: float, first: float
+) -> tuple[FloatArray, float] | None:
+    """Give the factors and the size at which the value is about lowest; None if none is below ``before``."""
+    size = first
     best, grown = trial(size)
     while best >= before and size > 1e-6 * first:
         size /= 3
         best, grown = trial(size)
     if best >= before:
-        # Slopes of another λ1 need not lead downhill.
-        return W, first, False
+        return None
     for _ in range(6):
         longer, candidate = trial(3 * size)
         if longer >= best:
             break
         best, grown, size = longer, candidate, 3 * size
-    return grown, size, top > 1.01 * ridge
+    return grown, size

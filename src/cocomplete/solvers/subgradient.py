@@ -61,10 +61,16 @@ def solve_subgradient(
     only so do its published figures come out.
     """
     history = History(perf_counter(), monitor, progress)
+    return _iterate(objective, history, max_iter, step, decay, floor)
+
+
+def _iterate(
+    objective: Objective, history: History, max_iter: int, eta: float, decay: float, floor: float | None
+) -> Solution:
+    """Do a subgradient step and a shrinkage at a time, from M = 0."""
     dense = np.zeros(objective.shape, objective.dtype)
     shifted = bool(objective.offsets.any())
     value, gradient = objective.loss(dense + objective.offsets)
-    eta = step
     reached: Shrunken | None = None
     interrupted = False
     for iteration in range(1, max_iter + 1):
