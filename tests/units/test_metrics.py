@@ -365,8 +365,8 @@ def test_one_column_may_be_one_dimensional() -> None:
         (lambda: brier([[1.0]], [[1.5]]), "pass probabilities, as predict_proba gives them"),
         (lambda: precision_at_k([[1.0]], [[1.0]], k=0), "k must be a whole number of 1 or more, but is 0"),
         (lambda: reliability([[1.0]], [[1.0]], n_bins=2.5), "n_bins must be a whole number of 1 or more"),  # type: ignore[arg-type]
-        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], 90), "level must lie between 0 and 1"),
-        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], average="rows"), "'columns' or 'cells'"),
+        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], 90), "level must be between 0 and 1"),
+        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], average="rows"), "one of 'columns', 'cells'"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[nan]]), "X_std must be 0 or more"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0, 1.0]]), r"X_std has shape \(1, 2\) but X_true"),
     ],

@@ -373,9 +373,9 @@ def test_the_module_is_public() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: EntryKFold(1), "n_splits must be a whole number of 2 or more, but is 1"),
-        (lambda: RowKFold(2.5), "n_splits must be a whole number of 2 or more, but is 2.5"),  # type: ignore[arg-type]
-        (lambda: EntryShuffleSplit(0), "n_splits must be a whole number of 1 or more, but is 0"),
+        (lambda: EntryKFold(1), "n_splits must be a whole number of at least 2, got 1"),
+        (lambda: RowKFold(2.5), "n_splits must be a whole number of at least 2, got 2.5"),  # type: ignore[arg-type]
+        (lambda: EntryShuffleSplit(0), "n_splits must be a whole number of at least 1, got 0"),
         (lambda: EntryShuffleSplit(test_size=10), "test_size is a share of the observed cells"),
         (lambda: EntryKFold(shuffle=False, random_state=3), "random_state is 3 but shuffle is False"),
         (lambda: RowKFold(shuffle=False, random_state=3), "random_state is 3 but shuffle is False"),

@@ -14,12 +14,12 @@ from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import (
     FEATURES,
     LABELS,
-    HeldOut,
+    Validation,
     choose,
     follow,
     full_path,
     hold_out,
-    log_loss,
+    logistic_loss,
     path,
     refit,
     squared_error,
@@ -219,7 +219,7 @@ class GoldbergMC(TransductiveCompleter):
             setting = {"label_weight": first, "scale": scale}
             records += self._try(observed, held, setting, (FEATURES, LABELS), records)
         scale = choose(records)[1]["scale"]
-        for weight in others if held.Y_hidden.any() else []:
+        for weight in others if held.Y_held.any() else []:
             setting = {"label_weight": weight, "scale": scale}
             records += self._try(observed, held, setting, (LABELS,), records)
         return records
@@ -227,24 +227,24 @@ class GoldbergMC(TransductiveCompleter):
     def _try(
         self,
         observed: Observations,
-        held: HeldOut,
+        held: Validation,
         setting: Record,
         watched: tuple[str, ...],
         rivals: list[Record],
     ) -> list[Record]:
         """Follow the path for one setting on the cells that stay visible and score it on the hidden ones."""
-        units, objective = self._standardized(held.shown, setting)
-        unit, d = _unit(held.shown, setting["label_weight"]), observed.n_features
+        units, objective = self._standardized(held.visible, setting)
+        unit, d = _unit(held.visible, setting["label_weight"]), observed.n_features
         # Errors of raw and of scaled features are to be compared, so both are counted in scaled units.
-        spread = Standardization.of(held.shown.X, center=True, scale=True).scale
+        spread = Standardization.of(held.visible.X, center=True, scale=True).scale
 
         def score(model: Model) -> dict[str, float]:
             errors, T = {}, model[1]
-            if held.X_hidden.any():
+            if held.X_held.any():
                 X = units.restore(T[:, :d])
-                errors[FEATURES] = squared_error(observed.X / spread, X / spread, held.X_hidden)
-            if held.Y_hidden.any():
-                errors[LABELS] = log_loss(observed.Y, T[:, d:], held.Y_hidden)
+                errors[FEATURES] = squared_error(observed.X / spread, X / spread, held.X_held)
+            if held.Y_held.any():
+                errors[LABELS] = logistic_loss(observed.Y, T[:, d:], held.Y_held)
             return errors
 
         penalties = full_path(objective)

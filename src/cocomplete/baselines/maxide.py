@@ -257,10 +257,10 @@ class Maxide(TransductiveCompleter):
             penalties = [float(self.label_penalty)]
         elif observed.Y_known.sum() > 1:
             held = hold_out(observed, self.random_state)
-            path = _path(held.shown.Y, A, B, penalties, recipe)
+            path = _path(held.visible.Y, A, B, penalties, recipe)
 
             def score(Z: Solution) -> dict[str, float]:
-                return {LABELS: brier(observed.Y, (1 + _apply(A, Z, B)) / 2, held.Y_hidden)}
+                return {LABELS: brier(observed.Y, (1 + _apply(A, Z, B)) / 2, held.Y_held)}
 
             tried = follow((({"label_penalty": penalty}, Z) for penalty, Z in path), score).records
             chosen = float(best(tried, LABELS)["label_penalty"])

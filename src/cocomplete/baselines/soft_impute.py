@@ -10,7 +10,7 @@ from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import (
     FEATURES,
     LABELS,
-    HeldOut,
+    Validation,
     brier,
     choose,
     follow,
@@ -116,7 +116,7 @@ def impute_tuned(
     records, start = None, None
     if rank_penalty is None:
         held = hold_out(observed, random_state)
-        units, objective = _problem(D(held.shown), center=center, scale=scale)
+        units, objective = _problem(D(held.visible), center=center, scale=scale)
         followed = path(objective, full_path(objective))
         candidates = (({"rank_penalty": penalty}, solution) for penalty, solution in followed)
         records, answers = follow(candidates, lambda solution: _errors(observed, held, units, solution))
@@ -150,18 +150,18 @@ def _problem(D: FloatArray, *, center: bool, scale: bool) -> tuple[Standardizati
 
 
 def _errors(
-    observed: Observations, held: HeldOut, units: Standardization, solution: Solution
+    observed: Observations, held: Validation, units: Standardization, solution: Solution
 ) -> dict[str, float]:
     """Errors on the hidden cells, of those parts of the table that the solution has."""
     d, D = observed.n_features, solution.M.dense() + solution.offsets
     errors = {}
-    if held.X_hidden.any():
-        rows, columns = np.nonzero(held.X_hidden)
+    if held.X_held.any():
+        rows, columns = np.nonzero(held.X_held)
         truth = (observed.X[rows, columns] - units.center[columns]) / units.scale[columns]
         errors[FEATURES] = float(np.mean((D[rows, columns] - truth) ** 2))
-    if D.shape[1] > d and held.Y_hidden.any():
+    if D.shape[1] > d and held.Y_held.any():
         labels = D[:, d:] * units.scale[d:] + units.center[d:]
-        errors[LABELS] = brier(observed.Y, labels, held.Y_hidden)
+        errors[LABELS] = brier(observed.Y, labels, held.Y_held)
     return errors
 
 

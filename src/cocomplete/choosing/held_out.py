@@ -4,13 +4,14 @@ A cell's key is made of its row's and its column's (:mod:`cocomplete.problem.con
 table has the same answer however it is written down.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.losses import log_loss
 from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import FAR, Standardization
@@ -61,7 +62,7 @@ class Fold:
         labels = self.part >= PARTS.index("labels")
         if not labels.any():
             return 0.0
-        return float((np.logaddexp(0, log_odds[labels]) - self.value[labels] * log_odds[labels]).mean())
+        return float(log_loss(log_odds[labels], self.value[labels]).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +145,7 @@ def _fold(
         for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
     )
     X_held &= low < high
-    visible = replace(
-        observed,
-        X=np.where(X_held, np.nan, observed.X),
-        Y=np.where(Y_held, np.nan, observed.Y),
-    )
+    visible = observed.without(X_held, Y_held)
     x, y = np.nonzero(X_held), np.nonzero(Y_held)
     unlabelled = np.asarray(~visible.Y_known.any(axis=1))
     return Fold(

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from cocomplete.arrays import FloatArray
 from cocomplete.choosing.held_out import Fold, Units
 from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.losses import log_loss
 from cocomplete.members.prediction import Prediction
 
 SMALLEST_FACTOR = 0.25
@@ -76,16 +77,14 @@ class HeldOut:
         predictions : ndarray of shape (…, number of the part's cells)
         """
         where = self.where(part)
-        if part == "numbers":
-            column = self.column[where]
-            errors = (
-                self.units.standardized(column, predictions)
-                - self.units.standardized(column, self.value[where])
-            ) ** 2
-        else:
+        if part != "numbers":
             with np.errstate(invalid="ignore"):
-                errors = np.logaddexp(0, predictions) - self.value[where] * predictions
-        return np.asarray(errors)
+                return log_loss(predictions, self.value[where])
+        column = self.column[where]
+        errors = self.units.standardized(column, predictions) - self.units.standardized(
+            column, self.value[where]
+        )
+        return np.asarray(errors**2)
 
 
 class Contest:

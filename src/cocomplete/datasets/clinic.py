@@ -7,6 +7,7 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.utils import Bunch
 
+from cocomplete.datasets.missing import observe_at_random
 from cocomplete.exceptions import InputError
 
 DESCR = """\
@@ -132,8 +133,8 @@ def make_clinic(
     X_true = np.column_stack(columns)
     Y_true = np.column_stack([_answer(answer, factors, rng) for answer in _LABELS])
     return Bunch(
-        X=np.where(rng.random(X_true.shape) < feature_share, X_true, np.nan),
-        Y=np.where(rng.random(Y_true.shape) < label_share, Y_true, np.nan),
+        X=observe_at_random(X_true, feature_share, rng),
+        Y=observe_at_random(Y_true, label_share, rng),
         X_true=X_true,
         Y_true=Y_true,
         feature_names=[column.name for column in (*_MEASURES, *_YES_NO)],

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from cocomplete.kernels.trees import LEAST_GAIN
+from cocomplete.losses import log_loss
 
 
 def _rows(start):
@@ -45,7 +46,7 @@ def evaluate(
         GU[:] = G @ V
         _add_by_block(bounds, G, U, GV)
     cost = lam @ e + 0.5 * rho * (e @ e)
-    return np.array([cost, e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
+    return np.array([cost, e @ e, np.sum(log_loss(z, y_value))])
 
 
 def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
@@ -54,7 +55,7 @@ def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_valu
     e, z = T[x] - x_value, T[y]
     G[x] = weight * e
     G[y] = expit(z) - y_value
-    return np.array([e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
+    return np.array([e @ e, np.sum(log_loss(z, y_value))])
 
 
 def blend(bounds, x_start, x_column, a, b, F, G):
@@ -120,7 +121,7 @@ def row_step(
 
         def cost(u, x=x, y=y, Bx=Bx, By=By, base_x=base_x, base_y=base_y, lam=lam):
             e, z = Bx @ u + base_x - x_value[x], By @ u + base_y
-            label = np.sum(np.logaddexp(0, z) - y_value[y] * z)
+            label = np.sum(log_loss(z, y_value[y]))
             return np.sum(lam * e) + 0.5 * rho * (e @ e) + label + 0.5 * ridge @ u**2
 
         for _ in range(newton_steps):

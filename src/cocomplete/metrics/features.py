@@ -9,6 +9,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
 from cocomplete.metrics.cells import Cells, read_cells
+from cocomplete.parameter_checks import check_choice, check_confidence
 
 
 def relative_error(
@@ -182,12 +183,8 @@ def interval_coverage(
     >>> interval_coverage([[0.0], [5.0]], [[0.5], [0.5]], [[1.0], [1.0]])
     0.5
     """
-    if not 0 < level < 1:
-        msg = f"level must lie between 0 and 1, but is {level!r}; 0.9 asks for 90 % intervals"
-        raise InputError(msg)
-    if average not in ("columns", "cells"):
-        msg = f"average must be 'columns' or 'cells', but is {average!r}"
-        raise InputError(msg)
+    check_confidence(level, "level")
+    check_choice("average", average, ("columns", "cells"))
     cells = read_cells(X_true, X_pred, observed, mask)
     std = _read_std(X_std, cells)
     inside = np.zeros(cells.counted.shape, dtype=bool)

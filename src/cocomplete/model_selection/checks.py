@@ -1,16 +1,8 @@
 """What the splitters ask of their settings."""
 
-from numbers import Integral
 from typing import Any
 
 from cocomplete.exceptions import InputError
-
-
-def check_splits(n_splits: Any, *, least: int) -> None:
-    """Make sure the number of splits is one."""
-    if not isinstance(n_splits, Integral) or n_splits < least:
-        msg = f"n_splits must be a whole number of {least} or more, but is {n_splits!r}"
-        raise InputError(msg)
 
 
 def check_shuffle(*, shuffle: bool, random_state: Any) -> None:

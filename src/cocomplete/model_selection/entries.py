@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from cocomplete.arrays import BoolArray
 from cocomplete.containers import hide_cells, to_table
 from cocomplete.exceptions import InputError
-from cocomplete.model_selection.checks import check_same_rows, check_shuffle, check_splits
+from cocomplete.model_selection.checks import check_same_rows, check_shuffle
+from cocomplete.parameter_checks import check_count
 
 
 class EntrySplit(NamedTuple):
@@ -89,7 +90,7 @@ class EntryKFold:
     random_state: Any = None
 
     def __post_init__(self) -> None:
-        check_splits(self.n_splits, least=2)
+        check_count("n_splits", self.n_splits, least=2)
         check_shuffle(shuffle=self.shuffle, random_state=self.random_state)
 
     def get_n_splits(self, X: Any = None, y: Any = None) -> int:
@@ -159,7 +160,7 @@ class EntryShuffleSplit:
     random_state: Any = None
 
     def __post_init__(self) -> None:
-        check_splits(self.n_splits, least=1)
+        check_count("n_splits", self.n_splits, least=1)
         if not 0 < self.test_size < 1:
             msg = f"test_size is a share of the observed cells, between 0 and 1, but is {self.test_size!r}"
             raise InputError(msg)

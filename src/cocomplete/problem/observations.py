@@ -4,7 +4,7 @@ import hashlib
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -84,6 +84,10 @@ class Observations(FieldsAlone):
         if not (one_sided & (known > 0)).any():
             return self
         return replace(self, Y=np.where(one_sided, np.nan, self.Y))
+
+    def without(self, X_held: BoolArray, Y_held: BoolArray) -> Self:
+        """Give the table with these cells held out, unknown in it."""
+        return replace(self, X=np.where(X_held, np.nan, self.X), Y=np.where(Y_held, np.nan, self.Y))
 
     def check_fittable(self, *, stacklevel: int = 4) -> None:
         """Make sure there is something to learn from, and name what there is nothing to learn about.
