@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
 
 def column_label(names: tuple[str, ...] | None, column: int) -> str:
-    """Say which column is meant, by name if it has one."""
+    """Name the column that is meant, by position if it has no name."""
     return f"column {column}" if names is None else f"column {names[column]!r}"
 
 

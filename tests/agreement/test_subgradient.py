@@ -71,17 +71,17 @@ def test_history_has_objective_seconds_step_and_the_monitor_s_figures(
             "Y_error": hamming_error(data.Y_true, dense[:, 40:] > 0),
         }
 
-    told: list[dict[str, Any]] = []
-    solution = solve_subgradient(objective, max_iter=120, monitor=errors, progress=told.append)
-    assert told == solution.history
-    assert [record["iteration"] for record in told] == list(range(1, 121))
-    assert told[0]["step"] == 100
-    assert told[-1]["step"] == 40
-    assert told[-1]["X_error"] < 0.2 < told[0]["X_error"]
-    assert told[-1]["Y_error"] < 0.15
-    assert told[-1]["objective"] == pytest.approx(objective.value(solution.M), rel=1e-9)
-    assert solution.objective == told[-1]["objective"]
-    assert all(later["seconds"] >= earlier["seconds"] for earlier, later in pairwise(told))
+    records: list[dict[str, Any]] = []
+    solution = solve_subgradient(objective, max_iter=120, monitor=errors, progress=records.append)
+    assert records == solution.history
+    assert [record["iteration"] for record in records] == list(range(1, 121))
+    assert records[0]["step"] == 100
+    assert records[-1]["step"] == 40
+    assert records[-1]["X_error"] < 0.2 < records[0]["X_error"]
+    assert records[-1]["Y_error"] < 0.15
+    assert records[-1]["objective"] == pytest.approx(objective.value(solution.M), rel=1e-9)
+    assert solution.objective == records[-1]["objective"]
+    assert all(later["seconds"] >= earlier["seconds"] for earlier, later in pairwise(records))
 
 
 def test_step_decays_without_a_floor(problem: tuple[Bunch, Observations]) -> None:

@@ -172,8 +172,8 @@ def test_only_hidden_cells_are_scored() -> None:
     labels = np.where(np.isnan(case.Y), case.Y_true, 1 - case.Y_true)
     training = Filled(X, labels, X_std=np.zeros_like(X), X_draws=np.stack((X, X)))
     perfect = score(case, training, Filled(X_new, case.Y_true_new))
-    sure = -np.log(1 - 1e-3)
-    expected = {"rmse": 0, "robust": 0, "yes_no": sure, "log_loss": sure, "hamming": 0, "ap": 1}
+    certain = -np.log(1 - 1e-3)
+    expected = {"rmse": 0, "robust": 0, "yes_no": certain, "log_loss": certain, "hamming": 0, "ap": 1}
     for name, value in expected.items():
         assert perfect[name] == pytest.approx(value)
         assert perfect[f"new_{name}"] == pytest.approx(value)

@@ -256,12 +256,12 @@ def test_errors_are_squares_in_units_of_spread_and_log_losses() -> None:
     assert judge.total("one", "unlabelled") == judge.loss("one", "unlabelled") == 0
     # Beside the trivial answer, in the user's terms.
     trivial = np.zeros(20)
-    told = error_summary(judge.held, "labels", mean[:, 3:].ravel(), trivial)
-    assert told["cells"] == 20
-    assert told["log_loss"] == pytest.approx(losses.mean())
-    assert told["wrong"] == np.mean((mean[:, 3:] > 0) != Y)
-    assert told["trivial_log_loss"] == pytest.approx(np.log(2))
-    assert told["trivial_wrong"] == np.mean(Y == 1)
+    summary = error_summary(judge.held, "labels", mean[:, 3:].ravel(), trivial)
+    assert summary["cells"] == 20
+    assert summary["log_loss"] == pytest.approx(losses.mean())
+    assert summary["wrong"] == np.mean((mean[:, 3:] > 0) != Y)
+    assert summary["trivial_log_loss"] == pytest.approx(np.log(2))
+    assert summary["trivial_wrong"] == np.mean(Y == 1)
     numbers = error_summary(judge.held, "numbers", mean[:, :3].ravel(), np.zeros(30))
     assert numbers["rmse"] == pytest.approx(np.sqrt(squares.mean()))
     assert set(numbers) == {"cells", "rmse", "trivial_rmse"}
@@ -373,7 +373,7 @@ def test_with_few_cells_the_factor_is_near_one_and_with_none_one() -> None:
     np.testing.assert_array_equal(calibrated(np.empty(0), np.empty(0, int), 3), [1, 1, 1])
     assert 1 < factor(10.0, 3) < 1.3
     assert 0.8 < factor(0.5, 3) < 1
-    # As many as it takes to be believed by half.
+    # As many as it takes for half of the weight.
     assert factor(10.0, FACTOR_TRUST) == pytest.approx(np.sqrt(10 / ndtri(0.95)))
     assert np.all(np.diff([factor(10.0, count) for count in (1, 5, 50, 500)]) > 0)
 

@@ -1,4 +1,4 @@
-"""Laws of the default estimator: what must not change its answer, and what its attributes speak of."""
+"""Laws of the default estimator: what must not change its answer, and what its attributes describe."""
 
 import warnings
 from typing import Any
@@ -139,7 +139,7 @@ def test_columns_that_never_vary_are_all_there_is() -> None:
     assert len(model.sample_completions(2)) == 2
 
 
-# -- what the attributes speak of ----------------------------------------------------------------------
+# -- what the attributes describe -----------------------------------------------------------------------
 
 
 def test_attributes_describe_the_member_that_answers() -> None:
@@ -256,7 +256,7 @@ def test_the_recorded_share_is_found(share: float) -> None:
         warnings.simplefilter("always")
         model = CoCompleter(label_policy="positive-unlabelled").fit(X, seen)
     assert model.recorded_share_ == pytest.approx(share, abs=0.1)
-    # The share's interval says how well unrecorded ones are known, and a warning where they are not.
+    # The share's interval bounds how many ones are unrecorded; a warning comes where it is wide.
     vague = model._model.positive.found.unrecorded_ratio > 1.25**2
     assert vague == any("give it as recorded_share= if you know it" in str(one.message) for one in caught)
     assert vague or share < 0.8

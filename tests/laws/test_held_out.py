@@ -1,4 +1,4 @@
-"""Held-out cells: they part the observed ones, and the table's content says which they are."""
+"""Held-out cells: they part the observed ones, and the table's content decides which they are."""
 
 from dataclasses import replace
 
@@ -273,7 +273,7 @@ def test_folds_are_no_more_than_can_be_afforded(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rare_ones_ask_for_more_folds() -> None:
-    """A thousand held-out zeros and a few ones do not tell how well ones are predicted."""
+    """A thousand held-out zeros and a few ones do not measure how well ones are predicted."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1000, 3))
     even, rare = ((rng.random((1000, 4)) < rate).astype(float) for rate in (0.5, 0.05))

@@ -342,8 +342,8 @@ def test_verdicts_count_what_agrees() -> None:
     by_key: dict[Any, Record] = {}
     for one in printed:
         by_key.setdefault((one.key), one).figures.update(one.figures)
-    said = " ".join(verdicts.table_1_verdicts(list(by_key.values())))
-    assert "80 of its 80 figures were measured: 80 are within three" in said
+    verdict = " ".join(verdicts.table_1_verdicts(list(by_key.values())))
+    assert "80 of its 80 figures were measured: 80 are within three" in verdict
     off = [replace(one, figures={"X": 2 * one.figures["X"]}) for one in by_key.values()]
     assert "40 of its 80 figures were measured: 0 are within three" in " ".join(
         verdicts.table_1_verdicts(off)
@@ -359,8 +359,8 @@ def test_the_exchange_of_rows_is_inferred_from_distances() -> None:
         Record("table2", {}, method, 0, measured, 1.0, None, 1.0, [], {})
         for method, measured in (("Maxide", figures), ("Mc", other))
     ]
-    said = " ".join(verdicts.table_2_verdicts(records))
-    assert "Y 0.0712 as printed, 0.0000 exchanged" in said
+    verdict = " ".join(verdicts.table_2_verdicts(records))
+    assert "Y 0.0712 as printed, 0.0000 exchanged" in verdict
 
 
 # -- a small honest slice of the paper ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Every rival keeps the conventions of CoCompleter, and is the method it says it is."""
+"""Every rival keeps the conventions of CoCompleter, and is the method of its name."""
 
 import pickle
 from typing import Any
@@ -156,7 +156,7 @@ def test_public_names() -> None:
         baselines.nonsense  # noqa: B018
 
 
-# -- each is the method it says it is --------------------------------------------------------------------
+# -- each is the method of its name ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,7 @@ def test_types_as_asked_for(mixed: Observations, types: Any, expected: Any) -> N
 def test_all_yes_no_where_all_are(mixed: Observations) -> None:
     binary = Observations(mixed.X[:, YES_NO], mixed.Y)
     np.testing.assert_array_equal(resolve_feature_types("yes-no", binary), [True, True])
-    # A column of ones alone is yes/no only if somebody says so.
+    # A column of ones alone is yes/no only if feature_types has it so.
     ones = Observations(np.ones((3, 1)), np.empty((3, 0)))
     np.testing.assert_array_equal(resolve_feature_types("auto", ones), [False])
     np.testing.assert_array_equal(resolve_feature_types({0: "yes-no"}, ones), [True])

@@ -1,4 +1,4 @@
-"""New rows under the minimiser of F: the fit's own rows come back, and doubt is the curvature's inverse."""
+"""New rows under the minimiser of F: the fit's own rows come back, and covariances are inverse curvatures."""
 
 import numpy as np
 import pytest
@@ -55,14 +55,14 @@ def test_folding_the_rows_of_the_fit_in_gives_the_fit(seed: int, free_offsets: b
     solution = solve_factored(objective, tol=1e-7, max_iter=500)
     cells = Cells.of(objective.observed)
     mode = Mode.of(objective, solution, cells)
-    told = mode.predict(cells)
+    predicted = mode.predict(cells)
     own = solution.M.dense()
     assert solution.M.rank > 0
-    np.testing.assert_allclose(told.mean, own + solution.offsets, atol=1e-3)
-    np.testing.assert_array_equal(told.score, told.mean)
+    np.testing.assert_allclose(predicted.mean, own + solution.offsets, atol=1e-3)
+    np.testing.assert_array_equal(predicted.score, predicted.mean)
     at = mode.at(own, cells)
-    np.testing.assert_allclose(at.mean, told.mean, atol=1e-3)
-    np.testing.assert_allclose(at.variance, told.variance)
+    np.testing.assert_allclose(at.mean, predicted.mean, atol=1e-3)
+    np.testing.assert_allclose(at.variance, predicted.variance)
     assert not mode.at(own, cells, variance=False).variance.any()
 
 
@@ -71,11 +71,11 @@ def test_features_met_exactly_are_nearly_met_in_new_rows(seed: int) -> None:
     objective = tiny_objective(seed, rank_penalty=0.7, residual_penalty=0.7)
     solution = solve_factored(objective, tol=1e-6, max_iter=500)
     cells = Cells.of(objective.observed)
-    told = Mode.of(objective, solution, cells).predict(cells)
+    predicted = Mode.of(objective, solution, cells).predict(cells)
     known = objective.observed.X_known
-    miss = np.abs(told.mean[:, :5] - objective.observed.X)[known]
+    miss = np.abs(predicted.mean[:, :5] - objective.observed.X)[known]
     assert miss.max() < 0.05
-    np.testing.assert_allclose(told.mean, solution.M.dense(), atol=0.05)
+    np.testing.assert_allclose(predicted.mean, solution.M.dense(), atol=0.05)
 
 
 @settings(max_examples=25)
@@ -84,7 +84,7 @@ def test_rows_minimise_and_their_covariance_is_the_inverse_hessian(seed: int) ->
     rng = np.random.default_rng(seed)
     n, d, labels, k = (int(rng.integers(1, high)) for high in (4, 6, 5, 4))
     mode, observed = random_mode(rng, d, labels, k), random_rows(rng, n, d, labels)
-    told, h = mode.predict(Cells.of(observed)), 1e-5
+    predicted, h = mode.predict(Cells.of(observed)), 1e-5
     for i, (x, y) in enumerate(zip(observed.X, observed.Y, strict=True)):
         best = minimize(
             lambda u, x=x, y=y: row_cost(mode, x, y, u),
@@ -93,7 +93,7 @@ def test_rows_minimise_and_their_covariance_is_the_inverse_hessian(seed: int) ->
             method="BFGS",
             options={"gtol": 1e-7},
         )
-        np.testing.assert_allclose(told.mean[i], mode.V @ best.x + mode.offsets, atol=1e-4)
+        np.testing.assert_allclose(predicted.mean[i], mode.V @ best.x + mode.offsets, atol=1e-4)
         hessian = np.array(
             [
                 (row_gradient(mode, x, y, best.x + h * e) - row_gradient(mode, x, y, best.x - h * e))
@@ -102,7 +102,7 @@ def test_rows_minimise_and_their_covariance_is_the_inverse_hessian(seed: int) ->
             ]
         )
         variance = np.einsum("jr,rc,jc->j", mode.V, np.linalg.inv(hessian), mode.V)
-        np.testing.assert_allclose(told.variance[i], variance, rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(predicted.variance[i], variance, rtol=1e-4, atol=1e-7)
 
 
 def test_the_gradient_written_here_is_that_of_the_cost() -> None:
@@ -180,15 +180,15 @@ def test_draws_have_the_predicted_moments() -> None:
     rng = np.random.default_rng(4)
     mode, observed = random_mode(rng, 3, 2, 2), random_rows(rng, 4, 3, 2)
     cells, count = Cells.of(observed), 1000
-    told = mode.predict(cells)
+    predicted = mode.predict(cells)
     draws = np.array([mode.draw(cells, rng) for _ in range(count)])
-    assert (np.abs(draws.mean(axis=0) - told.mean) < 5 * np.sqrt(told.variance / count)).all()
-    np.testing.assert_allclose(draws.var(axis=0), told.variance, rtol=5 * np.sqrt(2 / count))
+    assert (np.abs(draws.mean(axis=0) - predicted.mean) < 5 * np.sqrt(predicted.variance / count)).all()
+    np.testing.assert_allclose(draws.var(axis=0), predicted.variance, rtol=5 * np.sqrt(2 / count))
 
 
 def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_doubt() -> None:
     rng = np.random.default_rng(5)
     mode = random_mode(rng, 4, 2, 3)
-    told = mode.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 2), nan))))
-    np.testing.assert_allclose(told.mean[0], mode.offsets)
-    np.testing.assert_allclose(told.variance[0], (mode.V**2).sum(axis=1) / mode.ridge)
+    predicted = mode.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 2), nan))))
+    np.testing.assert_allclose(predicted.mean[0], mode.offsets)
+    np.testing.assert_allclose(predicted.variance[0], (mode.V**2).sum(axis=1) / mode.ridge)

@@ -1,4 +1,4 @@
-"""The recorded share: derivatives, recovery on generated tables, what cannot be told, invariances, errors."""
+"""The recorded share: derivatives, recovery on generated tables, what it cannot identify, invariances."""
 
 from collections.abc import Callable
 from typing import Any

@@ -106,8 +106,8 @@ def test_with_ties_nothing_is_predicted_more_often_than_observed(seed: int) -> N
     "bad", ["f2", "", -0.1, 1.5, np.nan, True, None, [0.5, 2.0], [[0.5]], ["a"], object(), [0.5, None]]
 )
 def test_bad_thresholds_are_refused(bad: Any) -> None:
-    told = re.escape(f"got {bad!r}")
-    with pytest.raises(InputError, match=f"threshold must be a number.*'f1' or 'cardinality', {told}"):
+    found = re.escape(f"got {bad!r}")
+    with pytest.raises(InputError, match=f"threshold must be a number.*'f1' or 'cardinality', {found}"):
         check_threshold(bad)
 
 

@@ -264,7 +264,7 @@ class GoldbergMC(TransductiveCompleter):
     def _refit(
         self, observed: Observations, setting: Record, penalties: set[float]
     ) -> tuple[Standardization, dict[float, Model]]:
-        """Fit everything for these values of μ, the rest as the setting says."""
+        """Fit everything for these values of μ, the rest as in the setting."""
         units, objective = self._standardized(observed, setting)
         unit = _unit(observed, setting["label_weight"])
         if self.variant == "mc-1":

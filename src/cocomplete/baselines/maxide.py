@@ -91,7 +91,7 @@ class _Stages(NamedTuple):
     features : Imputed
         The first stage.
     A : ndarray of shape (n_samples, r_a)
-        What it tells the second.
+        What it passes to the second.
     labels : Solution
         The second stage: its M is Z.
     label_penalty : float

@@ -1,4 +1,4 @@
-"""SoftImpute: squared loss and a trace norm, on the features or on features and labels alike."""
+"""SoftImpute: squared loss and a trace norm, on the features or on features and labels together."""
 
 from dataclasses import dataclass, replace
 from typing import Any

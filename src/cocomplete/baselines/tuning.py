@@ -22,7 +22,7 @@ from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.solution import Record, Solution
 
 HELD_SHARE = 0.1
-"""Share of the observed cells, of X and of Y alike, that choose."""
+"""Share of the observed cells, of X and of Y each, that choose."""
 
 PATIENCE = 3
 """So many candidates in a row without a better score end a path."""

@@ -1,7 +1,7 @@
 """One rule that combines members: weights on a simplex, from held-out cells, shrunk where these are few.
 
-Numbers are averaged, 0/1 columns' log-odds likewise. The trivial answer is a member like any other, so that
-what the others know counts for as much as it proved to be worth.
+Numbers are averaged, 0/1 columns' log-odds likewise. The trivial prediction (means and rates)
+is a member like any other, so that the others shrink towards it as far as held-out cells demand.
 """
 
 from collections.abc import Callable

@@ -83,7 +83,7 @@ class Units:
 
     @classmethod
     def of(cls, observed: Observations) -> "Units":
-        """Learn them from a table."""
+        """Estimate them from a table."""
         units = Standardization.of(observed.X, center=True, scale=True)
         # Where more than half of a column is one value, limits are infinite: its spread serves for them.
         wide = FAR * units.scale
@@ -158,7 +158,7 @@ def _fold(
 
 
 def _companions(known: BoolArray) -> FloatArray:
-    """How much likelier each column is missing where another is: what is hidden along with a cell of it.
+    """How much likelier each column is missing where another is: what is held out along with a cell of it.
 
     A cell that is missing because a whole block is has no neighbour from that block to be predicted by. One
     that is held out alone would have them all, and would be predicted far better than it will be.
@@ -200,9 +200,9 @@ def _with_companions(known: BoolArray, seeds: BoolArray, chance: FloatArray) -> 
     if not company.any():
         return seeds
     log_kept = np.log(np.maximum(1 - company, 1e-9))
-    hidden = 1 - np.exp((seeds & known).astype(np.float64) @ log_kept)
+    joined = 1 - np.exp((seeds & known).astype(np.float64) @ log_kept)
     # The fraction that is left of a chance is as good as a new one.
-    return np.asarray(seeds | ((chance * 2.0**20) % 1 < hidden))
+    return np.asarray(seeds | ((chance * 2.0**20) % 1 < joined))
 
 
 def _between(chance: FloatArray, share: float, number: int) -> BoolArray:
@@ -211,7 +211,7 @@ def _between(chance: FloatArray, share: float, number: int) -> BoolArray:
 
 
 def _keep_both_values(Y: FloatArray, held: BoolArray, columns: BoolArray | None = None) -> None:
-    """Give a 0/1 column its last zeros or its last ones back: without, nothing could be learnt of it."""
+    """Give a 0/1 column its last zeros or its last ones back: without, it could not be fitted."""
     for value in (0, 1):
         last = ((value == Y) & ~held).sum(axis=0) == 0
         if columns is not None:
@@ -220,7 +220,7 @@ def _keep_both_values(Y: FloatArray, held: BoolArray, columns: BoolArray | None 
 
 
 def _counts(fold: Fold) -> dict[Part, int]:
-    """How much each part's cells can tell: of rare ones, or rare zeros, each counts for two."""
+    """Effective number of each part's cells: of rare ones, or rare zeros, each counts for two."""
     counts = {}
     for k, part in enumerate(PARTS):
         own = fold.value[fold.part == k]

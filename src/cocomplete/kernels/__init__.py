@@ -1,4 +1,4 @@
-"""Inner loops over observed cells: compiled, each with a NumPy twin that says what it means.
+"""Inner loops over observed cells: compiled, each with a NumPy twin that defines it.
 
 Every kernel is one pass over row blocks and keeps no state. What concerns rows is written in place; what
 concerns columns is given as one sum per block, so that the caller adds the blocks up, wherever they ran.

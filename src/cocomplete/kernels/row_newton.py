@@ -93,7 +93,7 @@ def row_step(
         # One row's slice of V, gathered so that the inner loops run over contiguous memory.
         B = np.zeros((widest + 4, k), V.dtype)
         base = np.zeros(widest + 4, V.dtype)
-        # Separate allocations tell the compiler that nothing overlaps.
+        # Separate allocations show the compiler that nothing overlaps.
         z, g = np.zeros(widest + 4, V.dtype), np.zeros(widest + 4, V.dtype)
         h, y = np.zeros(widest + 4, V.dtype), np.zeros(widest + 4, V.dtype)
         u, r, p, Hp = np.zeros(k, V.dtype), np.zeros(k, V.dtype), np.zeros(k, V.dtype), np.zeros(k, V.dtype)

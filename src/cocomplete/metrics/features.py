@@ -22,7 +22,7 @@ def relative_error(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -61,7 +61,7 @@ def standardized_rmse(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -92,7 +92,7 @@ def rmse(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -122,7 +122,7 @@ def mae(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -166,9 +166,9 @@ def interval_coverage(
     level : float, default=0.9
         Share the intervals are meant to hold, between 0 and 1.
     average : {"columns", "cells"}, default="columns"
-        Average each column's own share, or count all cells alike.
+        Average each column's own share, or count all cells equally.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False

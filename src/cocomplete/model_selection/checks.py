@@ -16,7 +16,7 @@ def check_shuffle(*, shuffle: bool, random_state: Any) -> None:
 
 
 def check_same_rows(n_X: int, n_y: int) -> None:
-    """Make sure every row has its features and its labels."""
+    """Check that every row has its features and its labels."""
     if n_X != n_y:
         msg = f"X has {n_X} rows but y has {n_y}; every row needs its features and its labels, unknown or not"
         raise InputError(msg)

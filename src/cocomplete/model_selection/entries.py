@@ -1,4 +1,4 @@
-"""Splitters that hide observed cells, so that a completion can be judged where the truth is known."""
+"""Splitters that hold out observed cells, so that a completion can be judged where the truth is known."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -16,7 +16,7 @@ from cocomplete.parameter_checks import check_count
 
 
 class EntrySplit(NamedTuple):
-    """A table to learn from and the cells to be judged on.
+    """A table to fit and the held-out cells to be judged on.
 
     Attributes
     ----------

@@ -229,7 +229,7 @@ class FactoredRun:
     def _descend(
         self, W: FloatArray, region: TrustRegion, iteration: int, steps: int
     ) -> tuple[FloatArray, float, bool]:
-        """Do Newton steps; say which singular values are too small to keep, and if all is gained."""
+        """Do Newton steps; give the size of singular values to drop, and whether all is gained."""
         point = self.function.evaluate(W)
         for _ in range(steps):
             # Early directions only need to find the subspace; what is hard later needs better ones.
@@ -333,7 +333,7 @@ class FactoredRun:
     # -- rank ----------------------------------------------------------------------------------------
 
     def _grow(self, W: FloatArray, s: FloatArray, spectrum: SparseSpectrum | None) -> tuple[FloatArray, bool]:
-        """Add directions unless none is missing; tell whether the dual matrix clearly exceeded λ1."""
+        """Add directions unless none is missing; give whether the dual matrix clearly exceeded λ1."""
         if spectrum is None:
             return W, False
         grown, self.growth, exceeded = add_directions(
@@ -342,7 +342,7 @@ class FactoredRun:
         return grown, exceeded
 
     def _capped(self, rank: int, slopes: Slopes) -> bool:
-        """Tell whether the rank's bound is all that stands between this answer and the minimum."""
+        """Whether the rank's bound is all that stands between this answer and the minimum."""
         if rank < self.max_rank or self.max_rank == min(self.objective.shape):
             return False
         if not self.function.interpolates:

@@ -91,7 +91,7 @@ def solve_proximal(
     Returns
     -------
     Solution
-        Its ``duality_gap`` is NaN: see :func:`with_gap`. ``converged`` says whether ``tol`` was met. M is the
+        Its ``duality_gap`` is NaN: see :func:`with_gap`. ``converged`` is whether ``tol`` was met. M is the
         last shrunken matrix, before ``constrain`` touched it.
     """
     history = History(perf_counter(), monitor, progress)
