@@ -135,7 +135,7 @@ def large() -> tuple[Observations, BoolArray]:
     return table(rng, 800, 12, 8, 10, share=0.9)
 
 
-def test_shares_are_what_they_say(large: tuple[Observations, BoolArray]) -> None:
+def test_folds_hold_out_the_shares_of_their_constants(large: tuple[Observations, BoolArray]) -> None:
     observed, yes_no = large
     (fold,) = folds(observed, yes_no)
     held = mask(fold, whole(observed).shape)

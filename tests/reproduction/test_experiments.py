@@ -168,7 +168,7 @@ def test_records_of_many_processes_do_not_mix(tmp_path: Path) -> None:
     assert sorted(results.read(), key=lambda one: one.seed) == many
 
 
-def test_a_record_says_what_it_took_and_what_was_complained_about(tmp_path: Path) -> None:
+def test_a_record_has_its_cost_and_its_warnings(tmp_path: Path) -> None:
     import warnings
 
     def work(trial: Trial) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def test_every_method_of_table_1_gives_its_figures(method: str) -> None:
     assert 0 <= figures["Y"] <= 0.6
 
 
-def test_the_floors_are_below_what_has_to_be_learnt() -> None:
+def test_the_floors_are_below_what_has_to_be_estimated() -> None:
     setting = table_1.Setting(400, 60, 20, 4, 0.4)
     errors = {
         trial.method: table_1.work(trial)["Y hidden"]

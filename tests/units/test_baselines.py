@@ -339,7 +339,7 @@ def test_tuned_records_what_it_tried(shifted: tuple[Bunch, FloatArray, FloatArra
     assert len(given.validation_) == 2
 
 
-def test_hidden_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table: Bunch) -> None:
+def test_held_out_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table: Bunch) -> None:
     observed = Observations(table.X, table.Y)
     one, two, other = (hold_out(observed, seed) for seed in (0, 0, 1))
     for hidden, known, shown in (

@@ -92,7 +92,7 @@ def quietly(metric: Callable[..., Any], *tables: Any, **cells: Any) -> Any:
         return metric(*tables, **cells)
 
 
-def test_over_all_cells_hidden_cells_and_a_mask() -> None:
+def test_over_all_cells_held_out_cells_and_a_mask() -> None:
     guess = np.array([[1.0, 4.0], [3.0, 100.0]])
     assert relative_error(TRUE, guess) == pytest.approx(2 / np.sqrt(14))
     assert relative_error(TRUE, guess, observed=SEEN) == pytest.approx(2 / np.sqrt(13))
@@ -313,7 +313,7 @@ def test_reliability_is_scikit_learn_s_curve_with_counts() -> None:
     assert expected_calibration_error(Y, proba, n_bins=7) == pytest.approx(gap)
 
 
-def test_calibration_tells_honest_probabilities_from_others() -> None:
+def test_calibration_separates_calibrated_from_overconfident_probabilities() -> None:
     rng = np.random.default_rng(0)
     proba = rng.random((5000, 2))
     Y = (rng.random(proba.shape) < proba).astype(float)

@@ -285,7 +285,7 @@ def test_noise_is_answered_about_as_well_as_by_means() -> None:
     assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
 
 
-def test_validation_says_how_wrong_held_out_cells_were_beside_the_trivial_answer(
+def test_validation_has_held_out_errors_beside_those_of_the_trivial_answer(
     whole: CoCompleter, data: Bunch
 ) -> None:
     found = whole.validation_

@@ -147,7 +147,7 @@ def test_features_without_common_factors() -> None:
 
 
 @pytest.mark.parametrize("rate", [-2.0, 0.0])
-def test_unpredictable_labels_tell_nothing(rate: float) -> None:
+def test_unpredictable_labels_do_not_identify_the_share(rate: float) -> None:
     X, S, _ = table(0, 0.5, n=500, rate=rate, slope=0.0)
     found, _ = from_features(X, S)
     assert not found.identified
