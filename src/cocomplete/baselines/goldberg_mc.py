@@ -56,7 +56,7 @@ class GoldbergMC(TransductiveCompleter):
     ----------
     preset : {"paper", "tuned"}, default="paper"
         "paper": Goldberg et al.'s own steps on raw columns, down to μ = 1e-5 at λ = 1. "tuned": features
-        centred; μ, λ and whether to scale features chosen on hidden observed cells, for X and for Y apart;
+        centred; μ, λ and whether to scale features chosen on held-out cells, for X and for Y apart;
         solved to ``tol``. In MC-b the features' offsets are then free too.
     variant : {"mc-1", "mc-b", "plain"}, default="mc-1"
         "plain" has no bias at all and is the paper's COCO-0 with other weights.
@@ -70,7 +70,7 @@ class GoldbergMC(TransductiveCompleter):
         For "paper" and for MC-1: a value of μ is done when a step changes the objective by less than this
         share (1e-5 if None). Else the relative duality gap to reach (1e-3 if None).
     random_state : int, RandomState or None, default=None
-        Draws the hidden cells of "tuned".
+        Draws the held-out cells of "tuned".
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class GoldbergMC(TransductiveCompleter):
         Of ``label_solution_``, without the path that led near it; the gap is NaN where no bound is known. The
         objective is divided by λ/|Ω_Y|.
     validation_ : list of dict or None
-        What was tried on hidden cells, and its errors.
+        What was tried on held-out cells, and its errors.
     n_features_in_, feature_names_in_, label_names_in_
         As everywhere.
 
@@ -232,7 +232,7 @@ class GoldbergMC(TransductiveCompleter):
         watched: tuple[str, ...],
         rivals: list[Record],
     ) -> list[Record]:
-        """Follow the path for one setting on the cells that stay visible and score it on the hidden ones."""
+        """Follow the path for one setting on the visible cells and score it on the held-out ones."""
         units, objective = self._standardized(held.visible, setting)
         unit, d = _unit(held.visible, setting["label_weight"]), observed.n_features
         # Errors of raw and of scaled features are to be compared, so both are counted in scaled units.

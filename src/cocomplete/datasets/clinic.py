@@ -18,7 +18,7 @@ SYNTHETIC data: no patient, clinic or measurement is real, and nothing medical c
 Five hidden factors (age, metabolism, heart and vessels, kidney, mood and pain) are drawn for every
 row. Features and label scores are linear in the factors (so the table is low-rank underneath) plus
 noise; features are then brought to the units a reader expects, and yes/no features and labels are
-drawn from a sigmoid. Cells are hidden completely at random, features and labels apart. The truth is
+drawn from a sigmoid. Cells are missing completely at random, features and labels apart. The truth is
 kept beside the table.
 """
 
@@ -111,7 +111,7 @@ def make_clinic(
     Returns
     -------
     Bunch
-        ``X``, ``Y`` (NaN where hidden), ``X_true``, ``Y_true``, ``feature_names``, ``label_names``,
+        ``X``, ``Y`` (NaN where missing), ``X_true``, ``Y_true``, ``feature_names``, ``label_names``,
         ``DESCR``.
 
     Examples

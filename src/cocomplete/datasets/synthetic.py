@@ -16,7 +16,7 @@ def make_low_rank_multilabel(
     observed: float = 0.2,
     random_state: int | np.random.Generator | None = None,
 ) -> Bunch:
-    """Make a low-rank table with 0/1 labels and hide most of it.
+    """Make a low-rank table with 0/1 labels of which most is missing.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def make_low_rank_multilabel(
     Returns
     -------
     Bunch
-        ``X``, ``Y`` with NaN where hidden; ``X_true``, ``Y_true``, ``Z_true`` without holes.
+        ``X``, ``Y`` with NaN where missing; ``X_true``, ``Y_true``, ``Z_true`` without holes.
 
     Notes
     -----

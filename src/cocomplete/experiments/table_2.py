@@ -109,7 +109,7 @@ def split(seed: int) -> Bunch:
     Returns
     -------
     Bunch
-        ``X``, ``Y`` with NaN where hidden; ``X_true``, ``Y_true``; ``X_test``, ``Y_test``.
+        ``X``, ``Y`` with NaN where missing; ``X_true``, ``Y_true``; ``X_test``, ``Y_test``.
     """
     music = _cal500()
     rng = np.random.default_rng(seed)
