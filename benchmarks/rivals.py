@@ -2,7 +2,7 @@
 
 A rival is a function ``fill(X, Y, X_new, **setting)`` from features and labels with holes (NaN), and new rows
 or None, whose features may have holes, to an :class:`protocol.Answer`, with a small grid of settings.
-:func:`tune` chooses from the grid by hiding observed cells, separately for features and labels.
+:func:`tune` chooses from the grid on held-out cells, separately for features and labels.
 
 Methods that fill one table get ``[X, Y]`` glued together, and new rows as rows whose labels are unknown.
 """
@@ -30,7 +30,7 @@ from protocol import Answer
 logger = logging.getLogger("bench-real")
 
 HELD_OUT = 0.125
-"""Share of the observed cells that is hidden to choose a setting."""
+"""Share of the observed cells that is held out to choose a setting."""
 
 SURE = 1e-3
 """Probabilities are kept this far from 0 and 1 in the log-loss: averages of 0/1 labels reach both."""
@@ -52,7 +52,7 @@ class Tuned(NamedTuple):
 
 
 def tune(rival: Rival, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, seed: int) -> Tuned:
-    """Choose a setting for features and one for labels on hidden observed cells, then refit on all of them.
+    """Choose a setting for features and one for labels on held-out cells, then refit on all of them.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def tune(rival: Rival, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, seed: in
         NaN where unknown.
     X_new : ndarray of shape (n_new, n_features)
     seed : int
-        Of the cells that are hidden.
+        Of the cells that are held out.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def tune(rival: Rival, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, seed: in
 def _choose(rival: Rival, X: np.ndarray, Y: np.ndarray, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     if len(rival.grid) == 1:
         return rival.grid[0], rival.grid[0]
-    # A stream of its own: the seed itself has hidden the cells of the case.
+    # A stream of its own: the seed itself has drawn the missing cells of the case.
     rng = np.random.default_rng([seed, 1])
     held_X, held_Y = (~np.isnan(part) & (rng.random(part.shape) < HELD_OUT) for part in (X, Y))
     shown = np.where(held_X, np.nan, X), np.where(held_Y, np.nan, Y)

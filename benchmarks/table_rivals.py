@@ -2,7 +2,7 @@
 
 Tables are narrower here and often nearly complete, so the grids reach to weaker penalties, and
 IterativeImputer also has its default estimator. Wide tables get shorter grids and some rivals not at all,
-because tuning them would take longer than everything else together; :func:`why_skipped` says which.
+because tuning them would take longer than everything else together; :func:`why_skipped` names them.
 """
 
 from dataclasses import dataclass

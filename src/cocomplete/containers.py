@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
 
 def column_label(names: tuple[str, ...] | None, column: int) -> str:
-    """Say which column is meant, by name if it has one."""
+    """Name the column that is meant, by position if it has no name."""
     return f"column {column}" if names is None else f"column {names[column]!r}"
 
 
@@ -204,7 +204,7 @@ def frame_like(data: Any, values: FloatArray, names: Any) -> Any:
     return fresh
 
 
-def hide_cells(data: Any, argument: str, hidden: BoolArray) -> Any:
+def hold_out_cells(data: Any, argument: str, held: BoolArray) -> Any:
     """Turn cells to unknown in a copy of the user's container.
 
     Parameters
@@ -212,24 +212,24 @@ def hide_cells(data: Any, argument: str, hidden: BoolArray) -> Any:
     data : the user's container, as given to :func:`to_table`
     argument : str
         Its name in messages.
-    hidden : ndarray of bool, shape (n_rows, n_columns)
+    held : ndarray of bool, shape (n_rows, n_columns)
         Cells to turn to unknown.
 
     Returns
     -------
-    The same kind of container, null or NaN in the hidden cells; a frame's column keeps its type where that
-    type has an unknown, and is the user's own where nothing is hidden. Nested lists and arrays of whole
+    The same kind of container, null or NaN in the held-out cells; a frame's column keeps its type where that
+    type has an unknown, and is the user's own where nothing is held out. Nested lists and arrays of whole
     numbers, truth values or objects come back as a float array.
     """
     frame = as_frame(data, argument)
     if frame is None:
         values = to_table(data, argument).values
-        return np.where(hidden, values.dtype.type(np.nan), values)
+        return np.where(held, values.dtype.type(np.nan), values)
     whole = frame.with_columns(
         *(
-            nw.when(nw.new_series(name, ~hidden[:, j], backend=frame.implementation)).then(nw.col(name))
+            nw.when(nw.new_series(name, ~held[:, j], backend=frame.implementation)).then(nw.col(name))
             for j, name in enumerate(frame.columns)
-            if hidden[:, j].any()
+            if held[:, j].any()
         )
     )
     return nw.to_native(whole)

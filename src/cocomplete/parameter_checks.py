@@ -29,13 +29,13 @@ def check_positive(name: str, value: Any, *, optional: bool = False) -> None:
         raise InputError(msg)
 
 
-def check_not_negative(name: str, value: Any, *, auto: bool = False) -> None:
+def check_not_negative(name: str, value: Any, *, auto: bool = False, below: float = np.inf) -> None:
     """Refuse anything but a finite number of at least 0, or "auto" where that is allowed."""
     if auto and isinstance(value, str) and value == "auto":
         return
-    if not is_number(value) or not 0 <= value < np.inf:
-        allowed = "'auto' or a" if auto else "a"
-        msg = f"{name} must be {allowed} number that is not negative, got {value!r}"
+    if not is_number(value) or not 0 <= value < below:
+        allowed, limit = "'auto' or a" if auto else "a", f" and below {below:g}" if below < np.inf else ""
+        msg = f"{name} must be {allowed} number that is not negative{limit}, got {value!r}"
         raise InputError(msg)
 
 
@@ -46,6 +46,13 @@ def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         allowed = "None or a" if optional else "a"
         msg = f"{name} must be {allowed} whole number of at least {least}, got {value!r}"
+        raise InputError(msg)
+
+
+def check_confidence(confidence: float, name: str = "confidence") -> None:
+    """Refuse anything but a nominal coverage strictly between 0 and 1."""
+    if not 0 < confidence < 1:
+        msg = f"{name} must be between 0 and 1, got {confidence!r}; 0.95 is usual"
         raise InputError(msg)
 
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,21 +124,20 @@ def pool(
     """
     Q, U = _tables("estimates", estimates), _tables("variances", variances)
     _check(Q, U, confidence, complete_df)
+    return _combined(Q, U, confidence, complete_df)
+
+
+def _combined(Q: FloatArray, U: FloatArray, confidence: float, complete_df: float | None) -> Pooled:
+    """Apply the rules to estimates Q and their squared standard errors U."""
     m = len(Q)
     within, between = U.mean(axis=0), Q.var(axis=0, ddof=1)
     # Equal estimates differ from their mean by rounding, and rounding has no variance between tables.
     between = np.where(np.ptp(Q, axis=0) == 0, 0.0, between)
     total = within + (1 + 1 / m) * between
     missing = np.divide((1 + 1 / m) * between, total, out=np.zeros_like(total), where=total > 0)
-    with np.errstate(divide="ignore", over="ignore"):
-        df = (m - 1) / missing**2
-        if complete_df is not None and np.isfinite(complete_df):
-            df = 1 / (1 / df + 1 / ((complete_df + 1) / (complete_df + 3) * complete_df * (1 - missing)))
-    # At λ = 1 a small table has no degrees of freedom left, and the interval has no ends.
-    quantile = np.where(df > 0, stats.t.ppf((1 + confidence) / 2, np.where(df > 0, df, 1.0)), np.inf)
+    df = _degrees_of_freedom(m, missing, complete_df)
     estimate, std_error = Q.mean(axis=0), np.sqrt(total)
-    margin = np.where(std_error > 0, quantile, 0.0) * std_error
-    fraction = missing + (1 - missing) * 2 / (df + 3)
+    margin = _margin(std_error, df, confidence)
     return Pooled(
         estimate=estimate,
         std_error=std_error,
@@ -146,10 +146,26 @@ def pool(
         df=df,
         low=estimate - margin,
         high=estimate + margin,
-        fraction_missing=fraction,
+        fraction_missing=missing + (1 - missing) * 2 / (df + 3),
         confidence=confidence,
         n_tables=m,
     )
+
+
+def _degrees_of_freedom(m: int, missing: FloatArray, complete_df: float | None) -> FloatArray:
+    """Give Rubin's degrees of freedom, or Barnard and Rubin's if those of the complete table are known."""
+    with np.errstate(divide="ignore", over="ignore"):
+        df = (m - 1) / missing**2
+        if complete_df is not None and np.isfinite(complete_df):
+            df = 1 / (1 / df + 1 / ((complete_df + 1) / (complete_df + 3) * complete_df * (1 - missing)))
+    return np.asarray(df)[()]
+
+
+def _margin(std_error: FloatArray, df: FloatArray, confidence: float) -> FloatArray:
+    """Give half the length of the interval by Student's t."""
+    # At λ = 1 a small table has no degrees of freedom left, and the interval has no ends.
+    quantile = np.where(df > 0, stats.t.ppf((1 + confidence) / 2, np.where(df > 0, df, 1.0)), np.inf)
+    return np.asarray(np.where(std_error > 0, quantile, 0.0) * std_error)[()]
 
 
 def _tables(name: str, values: ArrayLike) -> FloatArray:
@@ -187,9 +203,7 @@ def _check(Q: FloatArray, U: FloatArray, confidence: float, complete_df: float |
     if U.min() < 0:
         msg = f"variances must not be negative, but the smallest is {U.min():g}; give squared standard errors"
         raise InputError(msg)
-    if not 0 < confidence < 1:
-        msg = f"confidence must be between 0 and 1, got {confidence!r}; 0.95 is usual"
-        raise InputError(msg)
+    check_confidence(confidence)
     if complete_df is not None and not complete_df > 0:
         msg = (
             f"complete_df must be positive, got {complete_df!r}; give the degrees of freedom of the analysis "

@@ -2,7 +2,7 @@
 
 Tall and wide matrices are decomposed through the smaller of their two Gram matrices, which costs about a
 quarter of a LAPACK SVD at the sizes of the paper. Squaring loses the small singular values, so each
-routine says which ones it needs and falls back to a true SVD where they would be wrong. Everything goes
+routine documents which ones it needs and falls back to a true SVD where they would be wrong. Everything goes
 through NumPy's own BLAS: SciPy brings a second one, and two pools of threads on the same cores slow each
 other down severalfold.
 """

@@ -12,6 +12,7 @@ from scipy import stats
 
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_confidence
 
 
 class PairedTest(NamedTuple):
@@ -133,9 +134,7 @@ def compare(
     >>> print(table["A"], table["A"].wins, table["C"].wins)
     0.2000 ± 0.1000 3 0
     """
-    if not 0 < confidence < 1:
-        msg = f"confidence must be between 0 and 1, got {confidence!r}"
-        raise InputError(msg)
+    check_confidence(confidence)
     trials = {name: _trials(name, values) for name, values in results.items()}
     left_out = set(exclude)
     compared = [name for name in trials if name not in left_out]
@@ -147,22 +146,14 @@ def compare(
     winner = min(means, key=means.__getitem__)
     summaries = {}
     for name, values in trials.items():
+        wins, best, comparable, test = 0, False, False, PairedTest(np.nan, np.nan)
+        if name not in left_out:
+            wins = int(np.count_nonzero(errors[name] <= lowest))
+            test = PairedTest(1.0, 0.0) if name == winner else paired_test(errors[name], errors[winner])
+            best = means[name] == means[winner]
+            comparable = best or test.p_value >= 1 - confidence
         std = float(values.std(ddof=1)) if values.size > 1 else np.nan
-        mean = float(values.mean())
-        if name in left_out:
-            summaries[name] = Summary(mean, std, 0, False, False, np.nan, np.nan)  # noqa: FBT003
-            continue
-        test = PairedTest(1.0, 0.0) if name == winner else paired_test(errors[name], errors[winner])
-        best = means[name] == means[winner]
-        summaries[name] = Summary(
-            mean,
-            std,
-            int(np.count_nonzero(errors[name] <= lowest)),
-            best,
-            best or test.p_value >= 1 - confidence,
-            test.p_value,
-            test.effect_size,
-        )
+        summaries[name] = Summary(float(values.mean()), std, wins, best, comparable, *test)
     return summaries
 
 

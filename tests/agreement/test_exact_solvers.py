@@ -220,12 +220,12 @@ def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap() -> None
     objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.01, np.zeros(40))
     run = FactoredRun(objective, Cells.of(objective.observed), 1e-3, 3, started=0.0)
     run.solve(None, 30)
-    assert run.function.rho >= run.first_rho
+    assert run.function.rho >= run.constraints.first_rho
     slopes = run.function.value(run._first(None))[1]
     for full, falls in ((True, False), (False, True)):
-        run._set_rho(1.0)
-        run._adapt_rho(1e9, slopes, full=full)
-        assert (run.function.rho < run.first_rho) == falls
+        run.constraints.set_rho(1.0)
+        run.constraints.adapt_rho(1e9, slopes, full=full)
+        assert (run.function.rho < run.constraints.first_rho) == falls
 
 
 def test_small_problems_leave_blas_one_thread():

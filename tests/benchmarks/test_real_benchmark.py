@@ -58,7 +58,7 @@ def test_tuning_takes_the_better_setting_for_each_part() -> None:
     np.testing.assert_array_equal(tuned.answer.Y_proba, case.Y_true)
 
 
-def test_only_hidden_cells_and_new_rows_are_scored() -> None:
+def test_only_held_out_cells_and_new_rows_are_scored() -> None:
     case = small_case()
     X = np.where(np.isnan(case.X), case.X_true, 1e9)
     Y = np.where(np.isnan(case.Y), case.Y_true, 1 - case.Y_true)

@@ -104,14 +104,14 @@ def test_every_table_sees_every_mechanism_and_every_share_once() -> None:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("share", SHARES)
-def test_mechanisms_hide_the_share_that_was_asked(mechanism: str, share: float) -> None:
+def test_mechanisms_remove_the_share_that_was_asked(mechanism: str, share: float) -> None:
     X, Y = related(600)
     hidden = [MECHANISMS[mechanism](X, Y, share, np.random.default_rng(seed)) for seed in range(3)]
     for part in (0, 1):
         assert np.mean([masks[part].mean() for masks in hidden]) == pytest.approx(share, abs=0.02)
 
 
-def test_holes_depend_on_what_their_mechanism_says() -> None:
+def test_holes_depend_on_the_columns_of_their_mechanism() -> None:
     X, Y = related(2000)
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
 
@@ -145,7 +145,7 @@ def test_every_column_shows_two_values() -> None:
     np.testing.assert_array_equal(keep_enough(untouched, table, rng), untouched)
 
 
-def test_cases_show_truth_and_hide_all_labels_of_new_rows() -> None:
+def test_cases_keep_the_truth_and_hold_out_all_labels_of_new_rows() -> None:
     pytest.importorskip("pandas")
     key = Key("wine", *combinations("wine")[0], 1)
     case = make_case(key)
@@ -162,7 +162,7 @@ def test_cases_show_truth_and_hide_all_labels_of_new_rows() -> None:
     np.testing.assert_array_equal(np.sort(everything, axis=0), np.sort(load("wine").X, axis=0))
 
 
-def test_only_hidden_cells_are_scored() -> None:
+def test_only_held_out_cells_are_scored() -> None:
     case = small_case()
 
     def wrong_where_seen(seen: np.ndarray, true: np.ndarray) -> np.ndarray:
@@ -172,8 +172,8 @@ def test_only_hidden_cells_are_scored() -> None:
     labels = np.where(np.isnan(case.Y), case.Y_true, 1 - case.Y_true)
     training = Filled(X, labels, X_std=np.zeros_like(X), X_draws=np.stack((X, X)))
     perfect = score(case, training, Filled(X_new, case.Y_true_new))
-    sure = -np.log(1 - 1e-3)
-    expected = {"rmse": 0, "robust": 0, "yes_no": sure, "log_loss": sure, "hamming": 0, "ap": 1}
+    certain = -np.log(1 - 1e-3)
+    expected = {"rmse": 0, "robust": 0, "yes_no": certain, "log_loss": certain, "hamming": 0, "ap": 1}
     for name, value in expected.items():
         assert perfect[name] == pytest.approx(value)
         assert perfect[f"new_{name}"] == pytest.approx(value)

@@ -246,7 +246,7 @@ def test_the_console_script_is_installed() -> None:
     assert (Path(sys.executable).parent / "cocomplete").exists()
 
 
-def test_the_end_says_how_wrong_held_out_cells_were_beside_the_trivial_answer() -> None:
+def test_the_end_has_held_out_errors_beside_those_of_the_trivial_answer() -> None:
     validation = {
         "features": {"cells": 30, "rmse": 0.512, "trivial_rmse": 1.02, "weights": {}},
         "labels": {"cells": 9, "log_loss": 0.3, "wrong": 0.125, "trivial_wrong": 0.5, "weights": {}},

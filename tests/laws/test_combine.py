@@ -373,7 +373,7 @@ def test_with_few_cells_the_factor_is_near_one_and_with_none_one() -> None:
     np.testing.assert_array_equal(calibrated(np.empty(0), np.empty(0, int), 3), [1, 1, 1])
     assert 1 < factor(10.0, 3) < 1.3
     assert 0.8 < factor(0.5, 3) < 1
-    # As many as it takes to be believed by half.
+    # As many as it takes for half of the weight.
     assert factor(10.0, FACTOR_TRUST) == pytest.approx(np.sqrt(10 / ndtri(0.95)))
     assert np.all(np.diff([factor(10.0, count) for count in (1, 5, 50, 500)]) > 0)
 

@@ -1,4 +1,4 @@
-"""Laws of the default estimator: what must not change its answer, and what its attributes speak of."""
+"""Laws of the default estimator: what must not change its answer, and what its attributes describe."""
 
 import warnings
 from typing import Any
@@ -139,7 +139,7 @@ def test_columns_that_never_vary_are_all_there_is() -> None:
     assert len(model.sample_completions(2)) == 2
 
 
-# -- what the attributes speak of ----------------------------------------------------------------------
+# -- what the attributes describe -----------------------------------------------------------------------
 
 
 def test_attributes_describe_the_member_that_answers() -> None:

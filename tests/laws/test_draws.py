@@ -56,7 +56,7 @@ def test_features_and_labels_of_a_row_are_drawn_together(drawn: list[Any]) -> No
         apart += [np.corrcoef(one.X[both, 0], other.Y[both, 0])[0, 1] for one, other in pairwise(draws)]
         truth.append(np.corrcoef(X[:, 0], Y[:, 0])[0, 1])
     assert np.mean(together) == pytest.approx(np.mean(truth), abs=0.08)
-    # What is known of a row is informative; that one draw made both is more so.
+    # Observed cells of a row make both dependent; that one draw made both does so more.
     assert np.mean(together) > np.mean(apart) + 0.05
 
 

@@ -135,7 +135,7 @@ def large() -> tuple[Observations, BoolArray]:
     return table(rng, 800, 12, 8, 10, share=0.9)
 
 
-def test_shares_are_what_they_say(large: tuple[Observations, BoolArray]) -> None:
+def test_folds_hold_out_the_shares_of_their_constants(large: tuple[Observations, BoolArray]) -> None:
     observed, yes_no = large
     (fold,) = folds(observed, yes_no)
     held = mask(fold, whole(observed).shape)
@@ -273,7 +273,7 @@ def test_folds_are_no_more_than_can_be_afforded(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rare_ones_ask_for_more_folds() -> None:
-    """A thousand held-out zeros and a few ones do not tell how well ones are predicted."""
+    """A thousand held-out zeros and a few ones do not measure how well ones are predicted."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1000, 3))
     even, rare = ((rng.random((1000, 4)) < rate).astype(float) for rate in (0.5, 0.05))

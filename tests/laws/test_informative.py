@@ -1,4 +1,4 @@
-"""The part of a table that can tell something, and the way back to the whole."""
+"""The informative part of a table, and the way back to the whole."""
 
 import numpy as np
 import pytest

@@ -168,7 +168,7 @@ def test_records_of_many_processes_do_not_mix(tmp_path: Path) -> None:
     assert sorted(results.read(), key=lambda one: one.seed) == many
 
 
-def test_a_record_says_what_it_took_and_what_was_complained_about(tmp_path: Path) -> None:
+def test_a_record_has_its_cost_and_its_warnings(tmp_path: Path) -> None:
     import warnings
 
     def work(trial: Trial) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def test_every_method_of_table_1_gives_its_figures(method: str) -> None:
     assert 0 <= figures["Y"] <= 0.6
 
 
-def test_the_floors_are_below_what_has_to_be_learnt() -> None:
+def test_the_floors_are_below_what_has_to_be_estimated() -> None:
     setting = table_1.Setting(400, 60, 20, 4, 0.4)
     errors = {
         trial.method: table_1.work(trial)["Y hidden"]
@@ -342,8 +342,8 @@ def test_verdicts_count_what_agrees() -> None:
     by_key: dict[Any, Record] = {}
     for one in printed:
         by_key.setdefault((one.key), one).figures.update(one.figures)
-    said = " ".join(verdicts.table_1_verdicts(list(by_key.values())))
-    assert "80 of its 80 figures were measured: 80 are within three" in said
+    verdict = " ".join(verdicts.table_1_verdicts(list(by_key.values())))
+    assert "80 of its 80 figures were measured: 80 are within three" in verdict
     off = [replace(one, figures={"X": 2 * one.figures["X"]}) for one in by_key.values()]
     assert "40 of its 80 figures were measured: 0 are within three" in " ".join(
         verdicts.table_1_verdicts(off)
@@ -359,8 +359,8 @@ def test_the_exchange_of_rows_is_inferred_from_distances() -> None:
         Record("table2", {}, method, 0, measured, 1.0, None, 1.0, [], {})
         for method, measured in (("Maxide", figures), ("Mc", other))
     ]
-    said = " ".join(verdicts.table_2_verdicts(records))
-    assert "Y 0.0712 as printed, 0.0000 exchanged" in said
+    verdict = " ".join(verdicts.table_2_verdicts(records))
+    assert "Y 0.0712 as printed, 0.0000 exchanged" in verdict
 
 
 # -- a small honest slice of the paper ----------------------------------------------------------------------

@@ -236,7 +236,7 @@ DRAWINGS = {
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_drawings_come_twice_and_alike_every_time(name: str) -> None:
+def test_drawings_come_twice_and_the_same_every_time(name: str) -> None:
     one, two = (plots.render(DRAWINGS[name](tiny_records()), "drawn from this") for _ in range(2))
     assert one == two
     assert one["png"].startswith(b"\x89PNG")

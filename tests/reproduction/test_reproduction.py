@@ -1,4 +1,4 @@
-"""The pages in ``reproduction/`` are what its stored results say, and nothing else."""
+"""The pages in ``reproduction/`` follow from its stored results, and from nothing else."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def test_pages_match_the_stored_results(built: dict[str, Any]) -> None:
 
 def test_the_summary_states_its_verdicts(built: dict[str, Any]) -> None:
     summary = built[pages.README].decode()
-    for said in (
+    for sentence in (
         "**Table 1 is reproduced.**",
         "**On features the objective is better than the algorithm.**",
         "**Its rows of Maxide and Mc look exchanged in Table 2.**",
@@ -43,7 +43,7 @@ def test_the_summary_states_its_verdicts(built: dict[str, Any]) -> None:
         "## What the paper leaves open",
         "## What it took",
     ):
-        assert said in summary
+        assert sentence in summary
 
 
 @pytest.mark.parametrize("name", pages.PAGES)
@@ -53,12 +53,12 @@ def test_every_record_belongs_to_the_full_run_and_the_summary_says_how_many_ther
     planned = {trial.key for trial in pages.PAGES[name].trials()}
     kept = {record.key for record in pages.results(FOLDER, name).read()}
     assert kept <= planned
-    said = (
+    sentence = (
         f"All {len(kept)} trials of the full run are stored."
         if kept == planned
         else f"{len(kept)} of the full run's {len(planned)} trials are stored so far."
     )
-    assert said in built[pages.README].decode()
+    assert sentence in built[pages.README].decode()
 
 
 def test_the_run_kept_its_limits() -> None:

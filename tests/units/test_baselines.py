@@ -1,4 +1,4 @@
-"""Every rival keeps the conventions of CoCompleter, and is the method it says it is."""
+"""Every rival keeps the conventions of CoCompleter, and is the method of its name."""
 
 import pickle
 from typing import Any
@@ -15,7 +15,7 @@ from cocomplete import InputError, baselines
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines import GoldbergMC, Maxide, Mc, MeanMode, Oracle, SoftImpute
 from cocomplete.baselines.maxide import complete_with_side_information
-from cocomplete.baselines.tuning import HIDDEN_SHARE, best, choose, follow, hold_out
+from cocomplete.baselines.tuning import HELD_SHARE, best, choose, follow, hold_out
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.metrics import hamming_error, relative_error
 from cocomplete.problem.objective import Objective
@@ -156,7 +156,7 @@ def test_public_names() -> None:
         baselines.nonsense  # noqa: B018
 
 
-# -- each is the method it says it is --------------------------------------------------------------------
+# -- each is the method of its name ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -339,18 +339,18 @@ def test_tuned_records_what_it_tried(shifted: tuple[Bunch, FloatArray, FloatArra
     assert len(given.validation_) == 2
 
 
-def test_hidden_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table: Bunch) -> None:
+def test_held_out_cells_are_a_tenth_of_the_observed_ones_drawn_by_seed(table: Bunch) -> None:
     observed = Observations(table.X, table.Y)
     one, two, other = (hold_out(observed, seed) for seed in (0, 0, 1))
     for hidden, known, shown in (
-        (one.X_hidden, observed.X_known, one.shown.X_known),
-        (one.Y_hidden, observed.Y_known, one.shown.Y_known),
+        (one.X_held, observed.X_known, one.visible.X_known),
+        (one.Y_held, observed.Y_known, one.visible.Y_known),
     ):
-        assert hidden.sum() == round(HIDDEN_SHARE * known.sum())
+        assert hidden.sum() == round(HELD_SHARE * known.sum())
         assert not (hidden & ~known).any()
         np.testing.assert_array_equal(shown, known & ~hidden)
-    np.testing.assert_array_equal(one.X_hidden, two.X_hidden)
-    assert (one.X_hidden != other.X_hidden).any()
+    np.testing.assert_array_equal(one.X_held, two.X_held)
+    assert (one.X_held != other.X_held).any()
 
 
 def test_a_path_ends_when_every_watched_score_has_turned() -> None:

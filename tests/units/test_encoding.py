@@ -48,7 +48,7 @@ def test_scores_rise_with_values_and_ties_share_one(values: FloatArray, others: 
 
 
 @given(columns(elements=st.integers(-5, 5).map(float)))
-def test_without_doubt_observed_values_come_back(values: FloatArray) -> None:
+def test_without_variance_observed_values_come_back(values: FloatArray) -> None:
     scores = NormalScores.of(values[:, None])
     t = scores.apply(values[:, None])[:, 0]
     mean, std = scores.undo(0, t, np.zeros_like(t))
@@ -239,7 +239,7 @@ YES_NO = np.array([False, True, False, True])
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
-def test_yes_no_features_join_the_labels_and_the_order_says_where(
+def test_yes_no_features_join_the_labels_and_the_order_has_their_place(
     mixed: Observations, gaussian: bool
 ) -> None:
     encoding = Encoding.of(mixed, YES_NO, center=True, scale=True, gaussian=gaussian)
@@ -332,7 +332,7 @@ def test_types_as_asked_for(mixed: Observations, types: Any, expected: Any) -> N
 def test_all_yes_no_where_all_are(mixed: Observations) -> None:
     binary = Observations(mixed.X[:, YES_NO], mixed.Y)
     np.testing.assert_array_equal(resolve_feature_types("yes-no", binary), [True, True])
-    # A column of ones alone is yes/no only if somebody says so.
+    # A column of ones alone is yes/no only if feature_types has it so.
     ones = Observations(np.ones((3, 1)), np.empty((3, 0)))
     np.testing.assert_array_equal(resolve_feature_types("auto", ones), [False])
     np.testing.assert_array_equal(resolve_feature_types({0: "yes-no"}, ones), [True])

@@ -92,7 +92,7 @@ def quietly(metric: Callable[..., Any], *tables: Any, **cells: Any) -> Any:
         return metric(*tables, **cells)
 
 
-def test_over_all_cells_hidden_cells_and_a_mask() -> None:
+def test_over_all_cells_held_out_cells_and_a_mask() -> None:
     guess = np.array([[1.0, 4.0], [3.0, 100.0]])
     assert relative_error(TRUE, guess) == pytest.approx(2 / np.sqrt(14))
     assert relative_error(TRUE, guess, observed=SEEN) == pytest.approx(2 / np.sqrt(13))
@@ -313,7 +313,7 @@ def test_reliability_is_scikit_learn_s_curve_with_counts() -> None:
     assert expected_calibration_error(Y, proba, n_bins=7) == pytest.approx(gap)
 
 
-def test_calibration_tells_honest_probabilities_from_others() -> None:
+def test_calibration_separates_calibrated_from_overconfident_probabilities() -> None:
     rng = np.random.default_rng(0)
     proba = rng.random((5000, 2))
     Y = (rng.random(proba.shape) < proba).astype(float)
@@ -365,8 +365,8 @@ def test_one_column_may_be_one_dimensional() -> None:
         (lambda: brier([[1.0]], [[1.5]]), "pass probabilities, as predict_proba gives them"),
         (lambda: precision_at_k([[1.0]], [[1.0]], k=0), "k must be a whole number of 1 or more, but is 0"),
         (lambda: reliability([[1.0]], [[1.0]], n_bins=2.5), "n_bins must be a whole number of 1 or more"),  # type: ignore[arg-type]
-        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], 90), "level must lie between 0 and 1"),
-        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], average="rows"), "'columns' or 'cells'"),
+        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], 90), "level must be between 0 and 1"),
+        (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0]], average="rows"), "one of 'columns', 'cells'"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[nan]]), "X_std must be 0 or more"),
         (lambda: interval_coverage([[1.0]], [[1.0]], [[1.0, 1.0]]), r"X_std has shape \(1, 2\) but X_true"),
     ],

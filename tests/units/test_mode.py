@@ -1,4 +1,4 @@
-"""New rows under the minimiser of F: the fit's own rows come back, and doubt is the curvature's inverse."""
+"""New rows under the minimiser of F: the fit's own rows come back, and covariances are inverse curvatures."""
 
 import numpy as np
 import pytest
@@ -186,7 +186,7 @@ def test_draws_have_the_predicted_moments() -> None:
     np.testing.assert_allclose(draws.var(axis=0), predicted.variance, rtol=5 * np.sqrt(2 / count))
 
 
-def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_doubt() -> None:
+def test_a_row_without_cells_gets_the_offsets_and_the_prior_s_variance() -> None:
     rng = np.random.default_rng(5)
     mode = random_mode(rng, 4, 2, 3)
     predicted = mode.predict(Cells.of(Observations(np.full((1, 4), nan), np.full((1, 2), nan))))

@@ -108,7 +108,7 @@ def test_training_keeps_a_zero_and_a_one_of_each_label_that_has_two(
 
 
 @given(tables=tables(), seed=st.integers(0, 99), test_size=st.floats(0.2, 0.9))
-def test_a_shuffle_split_hides_its_share_and_empties_nothing(
+def test_a_shuffle_split_holds_out_its_share_and_empties_nothing(
     tables: tuple[FloatArray, FloatArray], seed: int | None, test_size: float
 ) -> None:
     X, y = tables
@@ -130,7 +130,7 @@ def test_a_shuffle_split_hides_its_share_and_empties_nothing(
 
 
 @given(tables=tables(least=8), seed=st.integers(0, 9))
-def test_hidden_cells_are_observed_ones_and_the_rest_is_untouched(
+def test_held_out_cells_are_observed_ones_and_the_rest_is_untouched(
     tables: tuple[FloatArray, FloatArray], seed: int | None
 ) -> None:
     X, y = tables
@@ -142,7 +142,7 @@ def test_hidden_cells_are_observed_ones_and_the_rest_is_untouched(
     np.testing.assert_array_equal(X, untouched)
 
 
-def test_every_cell_is_as_likely_hidden_as_another() -> None:
+def test_every_cell_is_as_likely_held_out_as_another() -> None:
     X = np.ones((12, 3))
     cv = EntryShuffleSplit(400, test_size=0.25, random_state=0)
     rate = np.mean([split.X_hidden for split in cv.split_entries(X)], axis=0)
@@ -307,7 +307,7 @@ def table() -> Bunch:
     return make_low_rank_multilabel(60, 12, 6, rank=2, observed=0.8, random_state=3)
 
 
-def test_cross_val_entries_scores_only_hidden_cells(table: Bunch) -> None:
+def test_cross_val_entries_scores_only_held_out_cells(table: Bunch) -> None:
     cv = EntryKFold(3, random_state=0)
     scores = cross_val_entries(MeanMode(), table.X, table.Y, cv=cv)
     assert scores["X_cells"].sum() == np.isfinite(table.X).sum()
@@ -373,9 +373,9 @@ def test_the_module_is_public() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: EntryKFold(1), "n_splits must be a whole number of 2 or more, but is 1"),
-        (lambda: RowKFold(2.5), "n_splits must be a whole number of 2 or more, but is 2.5"),  # type: ignore[arg-type]
-        (lambda: EntryShuffleSplit(0), "n_splits must be a whole number of 1 or more, but is 0"),
+        (lambda: EntryKFold(1), "n_splits must be a whole number of at least 2, got 1"),
+        (lambda: RowKFold(2.5), "n_splits must be a whole number of at least 2, got 2.5"),  # type: ignore[arg-type]
+        (lambda: EntryShuffleSplit(0), "n_splits must be a whole number of at least 1, got 0"),
         (lambda: EntryShuffleSplit(test_size=10), "test_size is a share of the observed cells"),
         (lambda: EntryKFold(shuffle=False, random_state=3), "random_state is 3 but shuffle is False"),
         (lambda: RowKFold(shuffle=False, random_state=3), "random_state is 3 but shuffle is False"),

@@ -31,7 +31,7 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_every_container_says_the_same(container: str) -> None:
+def test_every_container_gives_the_same_observations(container: str) -> None:
     build = CONTAINERS[container]
     observed = Observations.from_tables(build(ROWS), build(LABELS))
     np.testing.assert_array_equal(observed.X, EXPECTED)

@@ -1,4 +1,4 @@
-"""The recorded share: derivatives, recovery on generated tables, identifiability, invariances, errors."""
+"""The recorded share: derivatives, recovery on generated tables, what it cannot identify, invariances."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +12,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.positive_labels import PositiveLabels, _factors, _features
 from cocomplete.members.average import Average
+from cocomplete.positive_unlabelled.label_model import RecordedCells, likelihood_terms, log_prior
 from cocomplete.problem.observations import Observations
 
 
@@ -58,7 +59,7 @@ def small_problem(kind: str) -> tuple[Any, FloatArray]:
     root = rng.normal(size=(n, k, k)) * 0.5
     C = {"none": None, "shared": root[0] @ root[0].T, "rows": root @ np.swapaxes(root, 1, 2)}[kind]
     S = (rng.random((n, n_labels)) < 0.3).astype(np.float64)
-    return pu._Problem(rng.normal(size=(n, k)), C, S, np.array([0.5, 0.3, 0.2])), rng.normal(
+    return RecordedCells(rng.normal(size=(n, k)), C, S, np.array([0.5, 0.3, 0.2])), rng.normal(
         size=(n_labels, k + 1)
     )
 
@@ -76,8 +77,8 @@ def differences(function: Callable[[FloatArray], Any], theta: FloatArray, h: flo
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_gradient_of_the_likelihood(kind: str, share: float) -> None:
     problem, theta = small_problem(kind)
-    slopes = differences(lambda at: pu._terms(problem, share, at).log_likelihood, theta)
-    np.testing.assert_allclose(pu._terms(problem, share, theta).gradient, slopes, rtol=1e-5, atol=1e-6)
+    slopes = differences(lambda at: likelihood_terms(problem, share, at).log_likelihood, theta)
+    np.testing.assert_allclose(likelihood_terms(problem, share, theta).gradient, slopes, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["none", "rows"])
@@ -89,24 +90,24 @@ def test_information_is_the_mean_of_the_negative_hessian(kind: str) -> None:
     P = 0.4 * pu.probability_of_one(R, found, covariance=C)
     total = 0
     for column in (0, 1):
-        cells = pu._Problem(R, C, np.full_like(S, column), prior)
+        cells = RecordedCells(R, C, np.full_like(S, column), prior)
         # Weighted by cell: every row alone is a problem.
         for i in range(len(R)):
-            row = pu._Problem(R[i : i + 1], None if C is None else C[i : i + 1], cells.S[i : i + 1], prior)
+            row = RecordedCells(R[i : i + 1], None if C is None else C[i : i + 1], cells.S[i : i + 1], prior)
             weight = P[i] if column else 1 - P[i]
-            hessian = differences(lambda at: pu._terms(row, 0.4, at).gradient, theta)  # noqa: B023
+            hessian = differences(lambda at: likelihood_terms(row, 0.4, at).gradient, theta)  # noqa: B023
             total = total - weight[:, None, None] * hessian
-    np.testing.assert_allclose(pu._terms(problem, 0.4, theta).information, total, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(likelihood_terms(problem, 0.4, theta).information, total, rtol=1e-4, atol=1e-5)
 
 
 def test_gradient_of_the_prior() -> None:
     _, theta = small_problem("none")
     precision = np.array([0.5, 1.0, 2.0])
-    _, gradient, curvature = pu._log_prior(theta, precision)
+    _, gradient, curvature = log_prior(theta, precision)
     np.testing.assert_allclose(
-        gradient, differences(lambda at: pu._log_prior(at, precision)[0], theta), atol=1e-8
+        gradient, differences(lambda at: log_prior(at, precision)[0], theta), atol=1e-8
     )
-    second = differences(lambda at: pu._log_prior(at, precision)[1], theta)
+    second = differences(lambda at: log_prior(at, precision)[1], theta)
     np.testing.assert_allclose(np.diagonal(-second, axis1=1, axis2=2), curvature, atol=1e-8)
 
 
@@ -146,7 +147,7 @@ def test_features_without_common_factors() -> None:
 
 
 @pytest.mark.parametrize("rate", [-2.0, 0.0])
-def test_unpredictable_labels_tell_nothing(rate: float) -> None:
+def test_unpredictable_labels_do_not_identify_the_share(rate: float) -> None:
     X, S, _ = table(0, 0.5, n=500, rate=rate, slope=0.0)
     found, _ = from_features(X, S)
     assert not found.identified

@@ -68,7 +68,7 @@ def test_kernels_are_their_twins(seed: int, binary: bool) -> None:
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=15)
-def test_every_tree_lowers_the_loss_of_the_cells_it_is_learnt_from(seed: int) -> None:
+def test_every_tree_lowers_the_loss_of_the_cells_it_is_fitted_to(seed: int) -> None:
     _, _, observed = steps(seed, n=60)
     member = fitted(observed)
     for column in (2, 3, 5):

@@ -14,12 +14,12 @@ from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import (
     FEATURES,
     LABELS,
-    HeldOut,
+    Validation,
     choose,
     follow,
     full_path,
     hold_out,
-    log_loss,
+    logistic_loss,
     path,
     refit,
     squared_error,
@@ -56,7 +56,7 @@ class GoldbergMC(TransductiveCompleter):
     ----------
     preset : {"paper", "tuned"}, default="paper"
         "paper": Goldberg et al.'s own steps on raw columns, down to μ = 1e-5 at λ = 1. "tuned": features
-        centred; μ, λ and whether to scale features chosen on hidden observed cells, for X and for Y apart;
+        centred; μ, λ and whether to scale features chosen on held-out cells, for X and for Y apart;
         solved to ``tol``. In MC-b the features' offsets are then free too.
     variant : {"mc-1", "mc-b", "plain"}, default="mc-1"
         "plain" has no bias at all and is the paper's COCO-0 with other weights.
@@ -70,7 +70,7 @@ class GoldbergMC(TransductiveCompleter):
         For "paper" and for MC-1: a value of μ is done when a step changes the objective by less than this
         share (1e-5 if None). Else the relative duality gap to reach (1e-3 if None).
     random_state : int, RandomState or None, default=None
-        Draws the hidden cells of "tuned".
+        Draws the held-out cells of "tuned".
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class GoldbergMC(TransductiveCompleter):
         Of ``label_solution_``, without the path that led near it; the gap is NaN where no bound is known. The
         objective is divided by λ/|Ω_Y|.
     validation_ : list of dict or None
-        What was tried on hidden cells, and its errors.
+        What was tried on held-out cells, and its errors.
     n_features_in_, feature_names_in_, label_names_in_
         As everywhere.
 
@@ -219,7 +219,7 @@ class GoldbergMC(TransductiveCompleter):
             setting = {"label_weight": first, "scale": scale}
             records += self._try(observed, held, setting, (FEATURES, LABELS), records)
         scale = choose(records)[1]["scale"]
-        for weight in others if held.Y_hidden.any() else []:
+        for weight in others if held.Y_held.any() else []:
             setting = {"label_weight": weight, "scale": scale}
             records += self._try(observed, held, setting, (LABELS,), records)
         return records
@@ -227,24 +227,24 @@ class GoldbergMC(TransductiveCompleter):
     def _try(
         self,
         observed: Observations,
-        held: HeldOut,
+        held: Validation,
         setting: Record,
         watched: tuple[str, ...],
         rivals: list[Record],
     ) -> list[Record]:
-        """Follow the path for one setting on the cells that stay visible and score it on the hidden ones."""
-        units, objective = self._standardized(held.shown, setting)
-        unit, d = _unit(held.shown, setting["label_weight"]), observed.n_features
+        """Follow the path for one setting on the visible cells and score it on the held-out ones."""
+        units, objective = self._standardized(held.visible, setting)
+        unit, d = _unit(held.visible, setting["label_weight"]), observed.n_features
         # Errors of raw and of scaled features are to be compared, so both are counted in scaled units.
-        spread = Standardization.of(held.shown.X, center=True, scale=True).scale
+        spread = Standardization.of(held.visible.X, center=True, scale=True).scale
 
         def score(model: Model) -> dict[str, float]:
             errors, T = {}, model[1]
-            if held.X_hidden.any():
+            if held.X_held.any():
                 X = units.restore(T[:, :d])
-                errors[FEATURES] = squared_error(observed.X / spread, X / spread, held.X_hidden)
-            if held.Y_hidden.any():
-                errors[LABELS] = log_loss(observed.Y, T[:, d:], held.Y_hidden)
+                errors[FEATURES] = squared_error(observed.X / spread, X / spread, held.X_held)
+            if held.Y_held.any():
+                errors[LABELS] = logistic_loss(observed.Y, T[:, d:], held.Y_held)
             return errors
 
         penalties = full_path(objective)
@@ -264,7 +264,7 @@ class GoldbergMC(TransductiveCompleter):
     def _refit(
         self, observed: Observations, setting: Record, penalties: set[float]
     ) -> tuple[Standardization, dict[float, Model]]:
-        """Fit everything for these values of μ, the rest as the setting says."""
+        """Fit everything for these values of μ, the rest as in the setting."""
         units, objective = self._standardized(observed, setting)
         unit = _unit(observed, setting["label_weight"])
         if self.variant == "mc-1":

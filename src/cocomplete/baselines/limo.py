@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines.classifier_input import full_features, full_labels
-from cocomplete.exceptions import InputError
 from cocomplete.kernels.margins import margin_steps
-from cocomplete.parameter_checks import check_count
+from cocomplete.parameter_checks import check_count, check_not_negative
 
 CHUNK = 1 << 16
 """Iterations whose random numbers are drawn at a time."""
@@ -115,15 +114,7 @@ class LIMOClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name, top in (("step", 1.0), ("label_margin", np.inf), ("instance_margin", np.inf)):
-            value = getattr(self, name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float | np.integer | np.floating)
-                or not 0 <= value < top
-            ):
-                limit = " and below 1" if top == 1 else ""
-                msg = f"{name} must be a number that is not negative{limit}, got {value!r}"
-                raise InputError(msg)
+            check_not_negative(name, getattr(self, name), below=top)
         check_count("epochs", self.epochs)
 
     def _scores(self, features: Any) -> FloatArray:

@@ -91,13 +91,13 @@ class _Stages(NamedTuple):
     features : Imputed
         The first stage.
     A : ndarray of shape (n_samples, r_a)
-        What it tells the second.
+        What it passes to the second.
     labels : Solution
         The second stage: its M is Z.
     label_penalty : float
         λ of the second stage.
     tried : list of dict or None
-        What was tried for it on hidden cells.
+        What was tried for it on held-out cells.
     """
 
     features: Imputed
@@ -132,7 +132,7 @@ class Maxide(TransductiveCompleter):
         "paper": both stages with λ = 1 and 100 accelerated steps from zero; side information is X̂ as it is,
         labels are 0 and 1, cut at a half. "tuned": features as in :class:`SoftImpute`'s "tuned"; side
         information is a constant and the left singular vectors of X̂; labels are −1 and 1, cut at 0; λ chosen
-        on hidden observed cells along a warm path, solved to convergence.
+        on held-out cells along a warm path, solved to convergence.
     feature_penalty, label_penalty : float or None, default=None
         λ of the two stages. None leaves them to the preset. (For CAL500 in the paper's Table 2, a
         ``feature_penalty`` of 0.5 comes closer than its 1.)
@@ -141,7 +141,7 @@ class Maxide(TransductiveCompleter):
     max_iter : int, default=100
         T of both stages of "paper"; in "tuned" the most rounds of the first.
     random_state : int, RandomState or None, default=None
-        Draws the hidden cells of "tuned".
+        Draws the held-out cells of "tuned".
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Maxide(TransductiveCompleter):
     feature_penalty_, label_penalty_ : float
         λ used.
     validation_ : dict or None
-        ``"features"`` and ``"labels"``: what was tried on hidden cells, and its errors.
+        ``"features"`` and ``"labels"``: what was tried on held-out cells, and its errors.
     n_iter_ : int
         Steps or rounds of both stages together.
     n_features_in_, feature_names_in_, label_names_in_
@@ -257,10 +257,10 @@ class Maxide(TransductiveCompleter):
             penalties = [float(self.label_penalty)]
         elif observed.Y_known.sum() > 1:
             held = hold_out(observed, self.random_state)
-            path = _path(held.shown.Y, A, B, penalties, recipe)
+            path = _path(held.visible.Y, A, B, penalties, recipe)
 
             def score(Z: Solution) -> dict[str, float]:
-                return {LABELS: brier(observed.Y, (1 + _apply(A, Z, B)) / 2, held.Y_hidden)}
+                return {LABELS: brier(observed.Y, (1 + _apply(A, Z, B)) / 2, held.Y_held)}
 
             tried = follow((({"label_penalty": penalty}, Z) for penalty, Z in path), score).records
             chosen = float(best(tried, LABELS)["label_penalty"])

@@ -15,7 +15,7 @@ class Mc(SoftImpute):
     ----------
     preset : {"paper", "tuned"}, default="paper"
         "paper": λ = 1, 100 accelerated steps from zero on raw columns. "tuned": columns centred and scaled,
-        free offsets, λ chosen on hidden observed cells for X and for Y apart, solved to ``tol``.
+        free offsets, λ chosen on held-out cells for X and for Y apart, solved to ``tol``.
     rank_penalty : float or None, default=None
         λ. None leaves it to the preset. (For CAL500 in the paper's Table 2, 0.5 comes closer than its 1.)
     max_iter : int, default=100
@@ -23,7 +23,7 @@ class Mc(SoftImpute):
     tol : float, default=1e-3
         Relative duality gap that "tuned" reaches.
     random_state : int, RandomState or None, default=None
-        Draws the hidden cells of "tuned".
+        Draws the held-out cells of "tuned".
 
     Attributes
     ----------

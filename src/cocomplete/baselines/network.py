@@ -17,7 +17,7 @@ from cocomplete.parameter_checks import check_count, check_positive
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """One hidden layer of rectifiers and a sigmoid per label, trained by Adam on the cross-entropy.
 
-    The paper says only "single hidden layer"; the rest is a choice that gives its figure on clean data.
+    The paper gives only "single hidden layer"; the rest is a choice that gives its figure on clean data.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SoftImpute: squared loss and a trace norm, on the features or on features and labels alike."""
+"""SoftImpute: squared loss and a trace norm, on the features or on features and labels together."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +10,7 @@ from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import (
     FEATURES,
     LABELS,
-    HeldOut,
+    Validation,
     brier,
     choose,
     follow,
@@ -44,7 +44,7 @@ class Imputed:
     penalties : tuple of float
         λ of the two.
     validation : list of dict or None
-        What was tried on hidden cells; None if nothing was chosen.
+        What was tried on held-out cells; None if nothing was chosen.
     """
 
     units: Standardization
@@ -96,7 +96,7 @@ def impute_tuned(
     scale: bool,
     random_state: Any,
 ) -> Imputed:
-    """Minimise to a duality gap of ``tol``, with free offsets if centred and λ chosen by hidden cells.
+    """Minimise to a duality gap of ``tol``, with free offsets if centred and λ chosen on held-out cells.
 
     Parameters
     ----------
@@ -104,25 +104,25 @@ def impute_tuned(
     use_labels : bool
         Whether D is [X, Y] or X alone.
     rank_penalty : float or None
-        λ; None hides cells, follows the warm path and chooses for X and for Y apart.
+        λ; None holds cells out, follows the warm path and chooses for X and for Y apart.
     tol, max_iter
         Of the last minimisation; the path to it is followed less closely.
     center, scale : bool
         Whether columns have free offsets, and are scaled by their observed spread.
     random_state : int, RandomState or None
-        Draws the hidden cells.
+        Draws the held-out cells.
     """
     D = _joined if use_labels else _features
     records, start = None, None
     if rank_penalty is None:
         held = hold_out(observed, random_state)
-        units, objective = _problem(D(held.shown), center=center, scale=scale)
+        units, objective = _problem(D(held.visible), center=center, scale=scale)
         followed = path(objective, full_path(objective))
         candidates = (({"rank_penalty": penalty}, solution) for penalty, solution in followed)
         records, answers = follow(candidates, lambda solution: _errors(observed, held, units, solution))
         for_features, for_labels = choose(records)
         penalties = (float(for_features["rank_penalty"]), float(for_labels["rank_penalty"]))
-        # The hidden cells change little: what was found without them is near the answer with them.
+        # The held-out cells change little: what was found without them is near the answer with them.
         strongest = FEATURES if penalties[0] > penalties[1] else LABELS
         start = answers.get(strongest)
     else:
@@ -150,18 +150,18 @@ def _problem(D: FloatArray, *, center: bool, scale: bool) -> tuple[Standardizati
 
 
 def _errors(
-    observed: Observations, held: HeldOut, units: Standardization, solution: Solution
+    observed: Observations, held: Validation, units: Standardization, solution: Solution
 ) -> dict[str, float]:
-    """Errors on the hidden cells, of those parts of the table that the solution has."""
+    """Errors on the held-out cells, of those parts of the table that the solution has."""
     d, D = observed.n_features, solution.M.dense() + solution.offsets
     errors = {}
-    if held.X_hidden.any():
-        rows, columns = np.nonzero(held.X_hidden)
+    if held.X_held.any():
+        rows, columns = np.nonzero(held.X_held)
         truth = (observed.X[rows, columns] - units.center[columns]) / units.scale[columns]
         errors[FEATURES] = float(np.mean((D[rows, columns] - truth) ** 2))
-    if D.shape[1] > d and held.Y_hidden.any():
+    if D.shape[1] > d and held.Y_held.any():
         labels = D[:, d:] * units.scale[d:] + units.center[d:]
-        errors[LABELS] = brier(observed.Y, labels, held.Y_hidden)
+        errors[LABELS] = brier(observed.Y, labels, held.Y_held)
     return errors
 
 
@@ -173,7 +173,7 @@ class SoftImpute(TransductiveCompleter):
     preset : {"tuned", "paper"}, default="tuned"
         "paper" is how the paper completes features for Maxide: λ = 1 and 100 accelerated proximal gradient
         steps from zero on raw columns, far from the minimum. "tuned" is a fair opponent: columns centred and
-        scaled, free offsets, λ chosen on hidden observed cells along a warm-started path, solved to ``tol``.
+        scaled, free offsets, λ chosen on held-out cells along a warm-started path, solved to ``tol``.
     use_labels : bool, default=False
         Whether D is [X, Y], labels as the numbers 0 and 1, instead of X alone. Without them labels get their
         observed majority.
@@ -187,7 +187,7 @@ class SoftImpute(TransductiveCompleter):
     tol : float, default=1e-3
         Relative duality gap that "tuned" reaches; "paper" runs its steps and does not look at it.
     random_state : int, RandomState or None, default=None
-        Draws the hidden cells of "tuned".
+        Draws the held-out cells of "tuned".
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class SoftImpute(TransductiveCompleter):
     rank_, singular_values_, n_iter_, history_, objective_, duality_gap_
         Of ``feature_solution_``; the path that led a tuned one near its answer is not counted.
     validation_ : list of dict or None
-        λ and errors on hidden cells of everything tried; None if nothing was chosen.
+        λ and errors on held-out cells of everything tried; None if nothing was chosen.
     n_features_in_, feature_names_in_, label_names_in_
         As everywhere.
 

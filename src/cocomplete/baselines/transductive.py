@@ -17,7 +17,7 @@ from cocomplete.problem.observations import Observations
 class TransductiveCompleter(BaseEstimator, ABC):
     """A completer whose model is a value for every cell of its training rows.
 
-    A rival says how it checks its parameters, how it finds the values and how its label scores become
+    A rival defines how it checks its parameters, how it finds the values and how its label scores become
     probabilities; reading tables, putting observed cells back and naming columns are done here.
     """
 

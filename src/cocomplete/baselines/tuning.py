@@ -1,4 +1,4 @@
-"""Settings chosen by hiding observed cells: what turns a rival into a fair opponent.
+"""Settings chosen on held-out cells: what turns a rival into a fair opponent.
 
 The rivals' objectives are the paper's with other weights and λ2 = 0, so the project's exact solver follows
 their paths; only how they are chosen and what is done with the answers is theirs.
@@ -14,14 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.losses import log_loss
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.solution import Record, Solution
 
-HIDDEN_SHARE = 0.1
-"""Share of the observed cells, of X and of Y alike, that choose."""
+HELD_SHARE = 0.1
+"""Share of the observed cells, of X and of Y each, that choose."""
 
 PATIENCE = 3
 """So many candidates in a row without a better score end a path."""
@@ -36,7 +37,7 @@ NEGLIGIBLE = 1e-6
 """Below this share of its largest value an error has nothing left to gain."""
 
 PATH_GAP = 1e-2
-"""Relative duality gap along a path: errors on hidden cells no longer move below it."""
+"""Relative duality gap along a path: errors on held-out cells no longer move below it."""
 
 FEATURES, LABELS = "feature_error", "label_error"
 """The two scores of a candidate, in its record."""
@@ -45,39 +46,34 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """A table with some of its observed cells hidden.
+class Validation:
+    """A table with some of its observed cells held out.
 
     Attributes
     ----------
-    shown : Observations
-        What a method may see.
-    X_hidden, Y_hidden : ndarray of bool, shape of X and of Y
-        Cells that were observed and are hidden now.
+    visible : Observations
+        The table without them.
+    X_held, Y_held : ndarray of bool, shape of X and of Y
+        The held-out cells.
     """
 
-    shown: Observations
-    X_hidden: BoolArray
-    Y_hidden: BoolArray
+    visible: Observations
+    X_held: BoolArray
+    Y_held: BoolArray
 
 
-def hold_out(observed: Observations, random_state: Any) -> HeldOut:
-    """Hide a share of the observed cells at random; a table with two cells or more loses at least one."""
+def hold_out(observed: Observations, random_state: Any) -> Validation:
+    """Hold out a share of the observed cells at random; a table with two cells or more loses at least one."""
     rng = check_random_state(random_state)
     masks = []
     for known in (observed.X_known, observed.Y_known):
         cells = np.flatnonzero(known)
-        count = max(round(HIDDEN_SHARE * cells.size), 1) if cells.size > 1 else 0
-        hidden = np.zeros(known.shape, dtype=bool)
-        hidden.flat[rng.permutation(cells)[:count]] = True
-        masks.append(hidden)
-    X_hidden, Y_hidden = masks
-    shown = replace(
-        observed,
-        X=np.where(X_hidden, np.nan, observed.X),
-        Y=np.where(Y_hidden, np.nan, observed.Y),
-    )
-    return HeldOut(shown, X_hidden, Y_hidden)
+        count = max(round(HELD_SHARE * cells.size), 1) if cells.size > 1 else 0
+        held = np.zeros(known.shape, dtype=bool)
+        held.flat[rng.permutation(cells)[:count]] = True
+        masks.append(held)
+    X_held, Y_held = masks
+    return Validation(observed.without(X_held, Y_held), X_held, Y_held)
 
 
 class Followed(NamedTuple, Generic[Answer]):
@@ -111,7 +107,7 @@ def follow(
     candidates : iterable of (setting, answer)
         Found one after the other, from the strongest penalty down.
     score : callable
-        Errors of an answer on the hidden cells.
+        Errors of an answer on the held-out cells.
     watched : sequence of str
         Scores that decide when to stop.
     rivals : sequence of dict
@@ -218,17 +214,16 @@ def refit(
     return answers
 
 
-def squared_error(truth: FloatArray, model: FloatArray, hidden: BoolArray) -> float:
-    """Mean squared error on the hidden cells."""
-    return float(np.mean((model[hidden] - truth[hidden]) ** 2))
+def squared_error(truth: FloatArray, model: FloatArray, held: BoolArray) -> float:
+    """Mean squared error on the held-out cells."""
+    return float(np.mean((model[held] - truth[held]) ** 2))
 
 
-def brier(truth: FloatArray, probability: FloatArray, hidden: BoolArray) -> float:
+def brier(truth: FloatArray, probability: FloatArray, held: BoolArray) -> float:
     """Mean squared error of probabilities; unlike the share of wrong labels it is hardly ever flat."""
-    return squared_error(truth, np.clip(probability, 0, 1), hidden)
+    return squared_error(truth, np.clip(probability, 0, 1), held)
 
 
-def log_loss(truth: FloatArray, Z: FloatArray, hidden: BoolArray) -> float:
-    """Mean logistic loss of scores."""
-    z = Z[hidden]
-    return float(np.mean(np.logaddexp(0, z) - truth[hidden] * z))
+def logistic_loss(truth: FloatArray, Z: FloatArray, held: BoolArray) -> float:
+    """Mean log-loss of scores, on the held-out cells."""
+    return float(np.mean(log_loss(Z[held], truth[held])))

@@ -1,7 +1,7 @@
 """One rule that combines members: weights on a simplex, from held-out cells, shrunk where these are few.
 
-Numbers are averaged, 0/1 columns' log-odds likewise. The trivial answer is a member like any other, so that
-what the others know counts for as much as it proved to be worth.
+Numbers are averaged, 0/1 columns' log-odds likewise. The trivial prediction (means and rates)
+is a member like any other, so that the others shrink towards it as far as held-out cells demand.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.losses import log_loss
 
 TRUST = 5.0
 """Pull towards equal weights: a weight that is off by one costs as much as so many nats. Between 0.5 and 15
@@ -69,7 +70,7 @@ def label_weights(log_odds: FloatArray, truth: FloatArray) -> FloatArray:
     def loss(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         z = weights @ log_odds
         p = expit(z)
-        value = float(np.sum(np.logaddexp(0, z) - truth * z))
+        value = float(np.sum(log_loss(z, truth)))
         return value, log_odds @ (p - truth), (log_odds * (p * (1 - p))) @ log_odds.T
 
     return _on_simplex(loss, len(log_odds), truth.size)
@@ -93,7 +94,7 @@ def stretch(log_odds: FloatArray, base: FloatArray, truth: FloatArray) -> float:
 
     def loss(log_factor: float) -> float:
         z = base + np.exp(log_factor) * off
-        return float(np.sum(np.logaddexp(0, z) - truth * z)) + STRETCH_TRUST * log_factor**2
+        return float(np.sum(log_loss(z, truth))) + STRETCH_TRUST * log_factor**2
 
     limit = np.log(LARGEST_STRETCH)
     found = minimize_scalar(loss, bounds=(-limit, limit), method="bounded", options={"xatol": 1e-9})

@@ -4,13 +4,14 @@ A cell's key is made of its row's and its column's (:mod:`cocomplete.problem.con
 table has the same answer however it is written down.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.losses import log_loss
 from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.standardize import FAR, Standardization
@@ -61,7 +62,7 @@ class Fold:
         labels = self.part >= PARTS.index("labels")
         if not labels.any():
             return 0.0
-        return float((np.logaddexp(0, log_odds[labels]) - self.value[labels] * log_odds[labels]).mean())
+        return float(log_loss(log_odds[labels], self.value[labels]).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class Units:
 
     @classmethod
     def of(cls, observed: Observations) -> "Units":
-        """Learn them from a table."""
+        """Estimate them from a table."""
         units = Standardization.of(observed.X, center=True, scale=True)
         # Where more than half of a column is one value, limits are infinite: its spread serves for them.
         wide = FAR * units.scale
@@ -144,11 +145,7 @@ def _fold(
         for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
     )
     X_held &= low < high
-    visible = replace(
-        observed,
-        X=np.where(X_held, np.nan, observed.X),
-        Y=np.where(Y_held, np.nan, observed.Y),
-    )
+    visible = observed.without(X_held, Y_held)
     x, y = np.nonzero(X_held), np.nonzero(Y_held)
     unlabelled = np.asarray(~visible.Y_known.any(axis=1))
     return Fold(
@@ -161,7 +158,7 @@ def _fold(
 
 
 def _companions(known: BoolArray) -> FloatArray:
-    """How much likelier each column is missing where another is: what is hidden along with a cell of it.
+    """How much likelier each column is missing where another is: what is held out along with a cell of it.
 
     A cell that is missing because a whole block is has no neighbour from that block to be predicted by. One
     that is held out alone would have them all, and would be predicted far better than it will be.
@@ -203,9 +200,9 @@ def _with_companions(known: BoolArray, seeds: BoolArray, chance: FloatArray) -> 
     if not company.any():
         return seeds
     log_kept = np.log(np.maximum(1 - company, 1e-9))
-    hidden = 1 - np.exp((seeds & known).astype(np.float64) @ log_kept)
+    joined = 1 - np.exp((seeds & known).astype(np.float64) @ log_kept)
     # The fraction that is left of a chance is as good as a new one.
-    return np.asarray(seeds | ((chance * 2.0**20) % 1 < hidden))
+    return np.asarray(seeds | ((chance * 2.0**20) % 1 < joined))
 
 
 def _between(chance: FloatArray, share: float, number: int) -> BoolArray:
@@ -214,7 +211,7 @@ def _between(chance: FloatArray, share: float, number: int) -> BoolArray:
 
 
 def _keep_both_values(Y: FloatArray, held: BoolArray, columns: BoolArray | None = None) -> None:
-    """Give a 0/1 column its last zeros or its last ones back: without, nothing could be learnt of it."""
+    """Give a 0/1 column its last zeros or its last ones back: without, it could not be fitted."""
     for value in (0, 1):
         last = ((value == Y) & ~held).sum(axis=0) == 0
         if columns is not None:
@@ -223,7 +220,7 @@ def _keep_both_values(Y: FloatArray, held: BoolArray, columns: BoolArray | None 
 
 
 def _counts(fold: Fold) -> dict[Part, int]:
-    """How much each part's cells can tell: of rare ones, or rare zeros, each counts for two."""
+    """Effective number of each part's cells: of rare ones, or rare zeros, each counts for two."""
     counts = {}
     for k, part in enumerate(PARTS):
         own = fold.value[fold.part == k]

@@ -1,4 +1,4 @@
-"""What candidates predict of the held-out cells, in the state in which they would answer."""
+"""Predictions of the held-out cells by candidates, and their errors."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from cocomplete.arrays import FloatArray
 from cocomplete.choosing.held_out import Fold, Units
 from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.losses import log_loss
 from cocomplete.members.prediction import Prediction
 
 SMALLEST_FACTOR = 0.25
@@ -76,20 +77,18 @@ class HeldOut:
         predictions : ndarray of shape (…, number of the part's cells)
         """
         where = self.where(part)
-        if part == "numbers":
-            column = self.column[where]
-            errors = (
-                self.units.standardized(column, predictions)
-                - self.units.standardized(column, self.value[where])
-            ) ** 2
-        else:
+        if part != "numbers":
             with np.errstate(invalid="ignore"):
-                errors = np.logaddexp(0, predictions) - self.value[where] * predictions
-        return np.asarray(errors)
+                return log_loss(predictions, self.value[where])
+        column = self.column[where]
+        errors = self.units.standardized(column, predictions) - self.units.standardized(
+            column, self.value[where]
+        )
+        return np.asarray(errors**2)
 
 
 class Contest:
-    """What candidates, fitted to every fold's visible cells, predict of the held-out ones.
+    """Predictions of the held-out cells by candidates that were fitted to the visible ones of every fold.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ class Contest:
     Attributes
     ----------
     means, stds : dict
-        By candidate, one number per held-out cell; NaN where it does not answer.
+        By candidate, one number per held-out cell; NaN where it does not predict.
     """
 
     def __init__(self, held: HeldOut, sizes: Sequence[int]) -> None:
@@ -129,7 +128,7 @@ class Contest:
     def add_means(
         self, candidate: Any, number: int, means: FloatArray, stds: FloatArray | None = None
     ) -> None:
-        """Keep what a candidate predicts of a fold's held-out cells; NaN where it does not."""
+        """Keep a candidate's predictions of a fold's held-out cells; NaN where it has none."""
         part = slice(self.bounds[number], self.bounds[number + 1])
         for kept, values in ((self.means, means), (self.stds, np.nan if stds is None else stds)):
             kept.setdefault(candidate, np.full(self.bounds[-1], np.nan))[part] = values
@@ -138,7 +137,7 @@ class Contest:
         """Give the summed error of a candidate on a part."""
         where = self.held.where(part)
         total = float(self.held.errors(part, self.means[candidate][where]).sum())
-        # A candidate that does not answer cannot be the best.
+        # A candidate without a prediction cannot be the best.
         return np.inf if np.isnan(total) else total
 
     def loss(self, candidate: Any, part: Part) -> float:
@@ -147,7 +146,7 @@ class Contest:
 
 
 def error_summary(held: HeldOut, part: Part, mean: FloatArray, trivial: FloatArray) -> dict[str, float]:
-    """Say in the user's terms how wrong held-out cells of a part were, beside the trivial answer.
+    """Summarise errors on the held-out cells of a part, beside those of the trivial prediction.
 
     Numbers: root mean square, in units of each column's spread. 0/1 columns: log-loss, and the share that is
     wrong if the likelier value is taken.

@@ -248,7 +248,7 @@ class MinimiserSearch:
     def std_factor(
         self, observed: Observations, yes_no: BoolArray, chosen: Penalties | Literal["trivial"]
     ) -> FloatArray:
-        """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of held-out numbers."""
+        """Give the factor of standard deviations for 90 % intervals to hold 90 % of held-out numbers."""
         where = self.held.where("numbers")
         if not where.size or chosen == "trivial":
             return np.ones(self.n_features)

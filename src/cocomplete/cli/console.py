@@ -51,7 +51,7 @@ def plain_warnings(*, quiet: bool = False) -> Iterator[None]:
 
 
 def error_lines(validation: dict[str, Any] | None) -> list[str]:
-    """Say how wrong held-out cells were, beside the trivial answer, one line per part of the table."""
+    """Give the errors on held-out cells beside the trivial prediction's, one line per part of the table."""
     lines = []
     for part, what, simple in (
         ("features", "features", "column means"),

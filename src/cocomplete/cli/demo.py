@@ -7,6 +7,10 @@ import typer
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.table import Table
+    from sklearn.utils import Bunch
+
+    from cocomplete.completion import Completion
 
 
 def demo(
@@ -18,37 +22,38 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace files that differ.")] = False,
 ) -> None:
     """Complete a SYNTHETIC clinic table and compare with its known truth."""
-    import numpy as np
-    import polars as pl
     from rich.console import Console
-    from rich.table import Table
 
     from cocomplete.baselines import MeanMode
     from cocomplete.cli.console import progress_line
     from cocomplete.datasets import make_clinic
     from cocomplete.estimator.completer import CoCompleter
-    from cocomplete.metrics import hamming_error, standardized_rmse
 
     clinic = make_clinic(random_state=seed)
-    names = [*clinic.feature_names, *clinic.label_names]
     with progress_line() as progress:
         model = CoCompleter().fit(clinic.X, clinic.Y, progress=progress)
     done = model.complete(clinic.X, clinic.Y)
     plain = MeanMode().fit(clinic.X, clinic.Y).complete(clinic.X, clinic.Y)
+    _write(_frames(clinic, done), output, force=force)
+    screen = Console(highlight=False, soft_wrap=True)
+    screen.print(_comparison(clinic, done, plain))
+    screen.print(f"{clinic.X.shape[0]} synthetic rows, no real patient among them; {model.rank_} factors.")
+    screen.print(f"Completed table: {output / 'completed.csv'} (beside it incomplete.csv and truth.csv)")
+
+
+def _comparison(clinic: "Bunch", done: "Completion", plain: "Completion") -> "Table":
+    """Lay out both methods' errors on the held-out cells, whose truth is known."""
+    import numpy as np
+    from rich.table import Table
+
+    from cocomplete.metrics import hamming_error, standardized_rmse
 
     X_known, Y_known = ~np.isnan(clinic.X), ~np.isnan(clinic.Y)
     table = Table(title="SYNTHETIC clinic table: error on hidden cells", title_justify="left", box=None)
     for heading in ("", "cells", "filled", "cocomplete", "mean / majority"):
         table.add_column(heading, justify="left" if not heading else "right")
     for kind, known, score, truth, ours, theirs in (
-        (
-            "features, standardised RMSE",
-            X_known,
-            standardized_rmse,
-            clinic.X_true,
-            done.X,
-            plain.X,
-        ),
+        ("features, standardised RMSE", X_known, standardized_rmse, clinic.X_true, done.X, plain.X),
         ("labels, share wrong", Y_known, hamming_error, clinic.Y_true, done.Y, plain.Y),
     ):
         table.add_row(
@@ -58,22 +63,26 @@ def demo(
             f"{score(truth, ours, observed=known):.3f}",
             f"{score(truth, theirs, observed=known):.3f}",
         )
+    return table
+
+
+def _frames(clinic: "Bunch", done: "Completion") -> "dict[str, pl.DataFrame]":
+    """Give the three tables by the names of their files."""
+    import numpy as np
+    import polars as pl
+
     tables = {
         "incomplete.csv": (clinic.X, clinic.Y),
         "completed.csv": (done.X, done.Y),
         "truth.csv": (clinic.X_true, clinic.Y_true),
     }
-    frames = {
+    names = [*clinic.feature_names, *clinic.label_names]
+    return {
         name: pl.DataFrame(np.hstack(parts), schema=names)
         .fill_nan(None)
         .with_columns(pl.all().round_sig_figs(6))
         for name, parts in tables.items()
     }
-    _write(frames, output, force=force)
-    screen = Console(highlight=False, soft_wrap=True)
-    screen.print(table)
-    screen.print(f"{clinic.X.shape[0]} synthetic rows, no real patient among them; {model.rank_} factors.")
-    screen.print(f"Completed table: {output / 'completed.csv'} (beside it incomplete.csv and truth.csv)")
 
 
 def _write(frames: "dict[str, pl.DataFrame]", folder: Path, *, force: bool) -> None:

@@ -152,7 +152,7 @@ def _run(experiment: Any, trials: "Sequence[Trial]", jobs: int, out: Path, *, qu
     if page.tables is not None:
         typer.echo("\n".join(table.markdown() for table in page.tables(results.read())))
     else:
-        typer.echo("\n".join(page.says(results.read())))
+        typer.echo("\n".join(page.verdicts(results.read())))
     say(f"pages are in {out}", quiet=quiet)
 
 
@@ -176,10 +176,10 @@ def _progress(name: str, todo: "Sequence[Trial]", *, quiet: bool) -> "Iterator[C
             finished.append(trial)
             effort = sum(one.effort for one in finished)
             left = (perf_counter() - started) * (total / effort - 1)
-            told = f"{len(finished)} of {len(todo)} trials, about {_duration(left)} left"
-            bar.update(task, completed=effort, description=f"{name}: {trial.method}", left=told)
+            progress_text = f"{len(finished)} of {len(todo)} trials, about {_duration(left)} left"
+            bar.update(task, completed=effort, description=f"{name}: {trial.method}", left=progress_text)
             if not at_terminal:
-                say(f"{name}: {trial.method}, seed {trial.seed} done; {told}", quiet=quiet)
+                say(f"{name}: {trial.method}, seed {trial.seed} done; {progress_text}", quiet=quiet)
 
         yield advance
 

@@ -7,6 +7,7 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.utils import Bunch
 
+from cocomplete.datasets.missing import observe_at_random
 from cocomplete.exceptions import InputError
 
 DESCR = """\
@@ -17,7 +18,7 @@ SYNTHETIC data: no patient, clinic or measurement is real, and nothing medical c
 Five hidden factors (age, metabolism, heart and vessels, kidney, mood and pain) are drawn for every
 row. Features and label scores are linear in the factors (so the table is low-rank underneath) plus
 noise; features are then brought to the units a reader expects, and yes/no features and labels are
-drawn from a sigmoid. Cells are hidden completely at random, features and labels apart. The truth is
+drawn from a sigmoid. Cells are missing completely at random, features and labels apart. The truth is
 kept beside the table.
 """
 
@@ -110,7 +111,7 @@ def make_clinic(
     Returns
     -------
     Bunch
-        ``X``, ``Y`` (NaN where hidden), ``X_true``, ``Y_true``, ``feature_names``, ``label_names``,
+        ``X``, ``Y`` (NaN where missing), ``X_true``, ``Y_true``, ``feature_names``, ``label_names``,
         ``DESCR``.
 
     Examples
@@ -132,8 +133,8 @@ def make_clinic(
     X_true = np.column_stack(columns)
     Y_true = np.column_stack([_answer(answer, factors, rng) for answer in _LABELS])
     return Bunch(
-        X=np.where(rng.random(X_true.shape) < feature_share, X_true, np.nan),
-        Y=np.where(rng.random(Y_true.shape) < label_share, Y_true, np.nan),
+        X=observe_at_random(X_true, feature_share, rng),
+        Y=observe_at_random(Y_true, label_share, rng),
         X_true=X_true,
         Y_true=Y_true,
         feature_names=[column.name for column in (*_MEASURES, *_YES_NO)],

@@ -1,11 +1,10 @@
 """The paper's synthetic data (section 4.1)."""
 
-from typing import Any
-
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import Bunch
 
+from cocomplete.datasets.missing import observe_at_random
 from cocomplete.exceptions import InputError
 
 
@@ -17,7 +16,7 @@ def make_low_rank_multilabel(
     observed: float = 0.2,
     random_state: int | np.random.Generator | None = None,
 ) -> Bunch:
-    """Make a low-rank table with 0/1 labels and hide most of it.
+    """Make a low-rank table with 0/1 labels of which most is missing.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def make_low_rank_multilabel(
     Returns
     -------
     Bunch
-        ``X``, ``Y`` with NaN where hidden; ``X_true``, ``Y_true``, ``Z_true`` without holes.
+        ``X``, ``Y`` with NaN where missing; ``X_true``, ``Y_true``, ``Z_true`` without holes.
 
     Notes
     -----
@@ -59,13 +58,9 @@ def make_low_rank_multilabel(
     X_true, Z_true = M[:, :n_features].copy(), M[:, n_features:].copy()
     Y_true = (rng.random(Z_true.shape) < expit(Z_true)).astype(np.float64)
     return Bunch(
-        X=_hide(X_true, observed, rng),
-        Y=_hide(Y_true, observed, rng),
+        X=observe_at_random(X_true, observed, rng),
+        Y=observe_at_random(Y_true, observed, rng),
         X_true=X_true,
         Y_true=Y_true,
         Z_true=Z_true,
     )
-
-
-def _hide(table: Any, observed: float, rng: np.random.Generator) -> Any:
-    return np.where(rng.random(table.shape) < observed, table, np.nan)

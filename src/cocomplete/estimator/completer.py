@@ -116,7 +116,7 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         With "positive-unlabelled", the share of true ones that are recorded.
     certified_ : bool
         Whether there is a certified minimiser of F: penalties were given, or ``averaging`` is off, or
-        ``certify`` is on. The attributes that follow speak of it and are there only then.
+        ``certify`` is on. The attributes that follow describe it and are there only then.
     objective_ : float
         F at the minimiser (on standardised data where ``center`` or ``scale`` is on).
     duality_gap_ : float
@@ -129,7 +129,7 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         The solver used.
     feature_solution_, label_solution_ : Solution
         The minimisers at the penalties for X and for Y; one object where these agree. ``objective_``,
-        ``duality_gap_``, … speak of the second.
+        ``duality_gap_``, … belong to the second.
     polished_ : bool
         Whether a refit at a clear rank was done.
     feature_types_ : ndarray of str, shape (n_features,)

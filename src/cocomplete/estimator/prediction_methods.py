@@ -15,6 +15,7 @@ from cocomplete.estimator.settings import seed_of
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.model import Model
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
+from cocomplete.parameter_checks import check_count
 from cocomplete.problem.observations import Observations
 
 
@@ -83,9 +84,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             probabilities; X_std None.
         """
         check_is_fitted(self)
-        if not isinstance(n, int | np.integer) or n < 1:
-            msg = f"n must be a whole number of at least 1, got {n!r}"
-            raise InputError(msg)
+        check_count("n", n)
         observed = self._model.observed if X is None else self._read(X, y)
         tables = (observed.X if X is None else X, observed.Y if X is None else y)
         rng = np.random.default_rng(seed_of(self.random_state) if random_state is None else random_state)

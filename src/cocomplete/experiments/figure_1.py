@@ -17,7 +17,7 @@ def work(trial: Trial) -> Figures:
     Parameters
     ----------
     trial : Trial
-        There is only one, and nothing in it matters: nothing is drawn and nothing is hidden.
+        There is only one, and nothing in it matters: nothing is drawn and nothing is held out.
     """
     Y = load_mulan(data_file()).Y
     return {"singular values": np.linalg.svd(Y, compute_uv=False).tolist()}

@@ -27,7 +27,7 @@ class Page(NamedTuple):
         Gives tables of records.
     draw : callable or None
         Gives a figure of records.
-    says : callable
+    verdicts : callable
         Gives sentences on records.
     """
 
@@ -35,7 +35,7 @@ class Page(NamedTuple):
     trials: Callable[[], list[Trial]]
     tables: Callable[[Sequence[Record]], list[Table]] | None
     draw: Callable[[Sequence[Record]], Any] | None
-    says: Callable[[Sequence[Record]], list[str]]
+    verdicts: Callable[[Sequence[Record]], list[str]]
 
 
 PAGES = {
@@ -56,7 +56,7 @@ PAGES = {
         "λ2 at or above λ1: interpolation", regime.trials, None, draw_regime, verdicts.regime_verdicts
     ),
 }
-"""Every experiment, in the order in which the summary speaks of it."""
+"""Every experiment, in the order in which the summary has it."""
 
 
 def results(folder: Path, name: str) -> Results:
@@ -105,7 +105,7 @@ def _files(name: str, page: Page, records: Sequence[Record]) -> dict[str, bytes]
 
 
 def _stored(page: Page, records: Sequence[Record]) -> str:
-    """Say how much of the full run there is."""
+    """Give how much of the full run there is."""
     planned = {trial.key for trial in page.trials()}
     kept = len(planned & {record.key for record in records})
     if kept == len(planned):
@@ -129,8 +129,8 @@ def _summary(found: dict[str, list[Record]]) -> str:
         if not found[name]:
             continue
         parts.append(f"## {page.title}")
-        said = [*page.says(found[name]), _stored(page, found[name])]
-        parts.append("\n".join(f"- {sentence}" for sentence in said))
+        sentences = [*page.verdicts(found[name]), _stored(page, found[name])]
+        parts.append("\n".join(f"- {sentence}" for sentence in sentences))
         if page.tables is not None:
             parts += [table.markdown().strip() for table in page.tables(found[name])]
             parts.append(f"Also as [LaTeX]({name}.tex) and [HTML]({name}.html).")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, VERMILION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6B6B6B"
-"""Colours of Okabe and Ito, which people with any kind of colour vision can tell apart."""
+"""Colours of Okabe and Ito, which people with any kind of colour vision can distinguish."""
 
 STYLE: dict[str, Any] = {
     "axes.grid": True,
@@ -41,7 +41,7 @@ LINES: dict[str, dict[str, Any]] = {
     "COCO-1 exact": {"color": BLUE, "linestyle": "--", "marker": "o", "markersize": 3.5},
     "COCO-0 exact": {"color": VERMILION, "linestyle": "--", "marker": "s", "markersize": 3.5},
 }
-"""Colour says which objective, line and marker say which solver."""
+"""Colour is the objective, line and marker are the solver."""
 
 LEGEND = {
     "COCO-1": "COCO-1, Algorithm 1",
@@ -187,7 +187,7 @@ def draw_theorem(records: Iterable[Record]) -> "Figure":
         everything.set_ylabel("left side of Theorem 2")
         everything.set_title("over all shares: features are not recovered, then they are")
         if turns:
-            # It spans less than a decade, where powers of ten say little.
+            # It spans less than a decade, where powers of ten show little.
             axes.flat[-1].yaxis.set_major_formatter("{x:g}")
             axes.flat[-1].yaxis.set_minor_formatter("{x:g}")
         axes.flat[-1].set_title("once features are recovered" if turns else "all shares of observed cells")
@@ -310,7 +310,7 @@ def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple["Figure
 
 
 def _spent(mean: dict[str, Any]) -> Any:
-    """Tell where the trace norm's constraint was met with equality."""
+    """Find where the trace norm's constraint was met with equality."""
     return mean["trace norm ratio"] >= 1 - theorem.MET
 
 

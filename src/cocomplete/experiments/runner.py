@@ -214,7 +214,7 @@ def _keep_each(trials: list[Trial], work: Callable[[Trial], Figures], results: R
 
 def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> Record:
     setting = dict(trial.setting)
-    # Beside every trial, not once per process: whatever else the machine does slows both alike.
+    # Beside every trial, not once per process: whatever else the machine does slows both equally.
     unit = svd_seconds(setting["n"], setting["d"] + setting["l"]) if "n" in setting else None
     started = perf_counter()
     with warnings.catch_warnings(record=True) as caught:

@@ -121,7 +121,7 @@ def _true_scores(data: Bunch, seed: int, iterations: int) -> Figures:
 
 
 def _true_rows(data: Bunch, seed: int, iterations: int) -> Figures:
-    """Label errors if the row space were known, and only each label's weights had to be learnt."""
+    """Label errors if the row space were known, and only each label's weights had to be estimated."""
     M = np.hstack((data.X_true, data.Z_true))
     # The Gram matrix is enough: the rank is known and nothing small is asked of it.
     _, vectors = np.linalg.eigh(M.T @ M)

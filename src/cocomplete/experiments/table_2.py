@@ -22,6 +22,7 @@ from cocomplete.baselines import (
     Oracle,
 )
 from cocomplete.datasets import load_mulan
+from cocomplete.datasets.missing import observe_at_random
 from cocomplete.estimator.completer import CoCompleter
 from cocomplete.exceptions import InputError
 from cocomplete.experiments.published import METHODS_2, TABLE_2
@@ -108,7 +109,7 @@ def split(seed: int) -> Bunch:
     Returns
     -------
     Bunch
-        ``X``, ``Y`` with NaN where hidden; ``X_true``, ``Y_true``; ``X_test``, ``Y_test``.
+        ``X``, ``Y`` with NaN where missing; ``X_true``, ``Y_true``; ``X_test``, ``Y_test``.
     """
     music = _cal500()
     rng = np.random.default_rng(seed)
@@ -116,7 +117,7 @@ def split(seed: int) -> Bunch:
     count = int(TRAINING_ROWS * len(order))
     train, test = order[:count], order[count:]
     X, Y = music.X[train], music.Y[train]
-    shown = [np.where(rng.random(part.shape) < OBSERVED, part, np.nan) for part in (X, Y)]
+    shown = [observe_at_random(part, OBSERVED, rng) for part in (X, Y)]
     return Bunch(X=shown[0], Y=shown[1], X_true=X, Y_true=Y, X_test=music.X[test], Y_test=music.Y[test])
 
 

@@ -139,7 +139,7 @@ class Column:
         return max(self.trials.values(), default=0)
 
     def cell(self, method: str, printed: Published | None = None) -> Cell:
-        """Show a method's mean ± std beside what the paper prints; say so if it has fewer trials."""
+        """Show a method's mean ± std beside what the paper prints, marked if it has fewer trials."""
         paper = "" if printed is None else str(printed)
         summary = self.summaries.get(method)
         if summary is None:

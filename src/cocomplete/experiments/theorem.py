@@ -94,7 +94,7 @@ def constrained(objective: Objective, bound: float) -> Found:
         short, long = long, solve(max(long.rank_penalty * STRIDE, NEGLIGIBLE), long.solution)
     found = min((short, long), key=lambda end: abs(end.ratio - 1))
     missing, excess = 1 - short.ratio, long.ratio - 1
-    # Closer penalties than that would be told apart by the solver's inaccuracy alone.
+    # Closer penalties than that would differ by the solver's inaccuracy alone.
     while abs(found.ratio - 1) > MET and excess > 0 and short.rank_penalty > (1 + 1e-6) * long.rank_penalty:
         weights = np.array([missing, excess]) / (missing + excess)
         logs = np.log([long.rank_penalty, short.rank_penalty])

@@ -1,4 +1,4 @@
-"""What stored results say about the paper, in plain words; every figure is worked out from the records."""
+"""What stored results show about the paper, in plain words; every figure is worked out from the records."""
 
 from collections.abc import Iterable, Sequence
 
@@ -42,14 +42,14 @@ OPEN_POINTS = f"""
 
 
 def table_1_verdicts(records: Sequence[Record]) -> list[str]:
-    """Say what Table 1's records show."""
+    """Report what Table 1's records show."""
     means = _means(records)
     known = {key: mean for key, mean in means.items() if key in TABLE_1}
     if not known:
         return []
     within = [key for key, mean in known.items() if not differs(mean, TABLE_1[key])]
     near = [key for key, mean in known.items() if abs(mean / TABLE_1[key].mean - 1) <= NEAR]
-    said = [
+    sentences = [
         f"{_headline(len(within) / len(known))} {len(known)} of its {len(TABLE_1)} figures were measured: "
         f"{len(within)} are "
         f"within three of the paper's standard deviations, {len(near)} within {NEAR:.0%} of the printed "
@@ -62,11 +62,11 @@ def table_1_verdicts(records: Sequence[Record]) -> list[str]:
         f"{known[setting, method, name]:.4f} against {TABLE_1[setting, method, name].mean:.4f}"
         for setting, method, name in off
     ]
-    said.append("The largest relative differences are " + "; ".join(far) + ".")
-    said += _orders(records)
-    said += _exact(records, means)
-    said += _tuned(means)
-    return said
+    sentences.append("The largest relative differences are " + "; ".join(far) + ".")
+    sentences += _orders(records)
+    sentences += _exact(records, means)
+    sentences += _tuned(means)
+    return sentences
 
 
 def _means(records: Sequence[Record]) -> Means:
@@ -81,14 +81,14 @@ def _means(records: Sequence[Record]) -> Means:
 
 
 def _headline(share: float) -> str:
-    """Say in bold what the share of figures that agree amounts to."""
+    """Report in bold what the share of figures that agree amounts to."""
     if share >= MOSTLY:
         return "**Table 1 is reproduced.**"
     return "**Table 1 is reproduced in part.**" if share >= 0.5 else "**Table 1 is not reproduced.**"
 
 
 def _orders(records: Sequence[Record]) -> list[str]:
-    said = []
+    sentences = []
     for name in ("X", "Y"):
         same = total = 0
         for setting, results in table_1.gather(records, name, METHODS_1).items():
@@ -99,8 +99,8 @@ def _orders(records: Sequence[Record]) -> list[str]:
             total += 1
             same += ours == theirs
         if total:
-            said.append(f"The same methods are in bold for {name} in {same} of {total} rows.")
-    return said
+            sentences.append(f"The same methods are in bold for {name} in {same} of {total} rows.")
+    return sentences
 
 
 def _exact(records: Sequence[Record], means: Means) -> list[str]:
@@ -114,7 +114,7 @@ def _exact(records: Sequence[Record], means: Means) -> list[str]:
         return _span(means[setting, method, name] for setting in both if (setting, method, name) in means)
 
     better = all(means[setting, EXACT[0], "X"] < means[setting, "COCO-1", "X"] for setting in both)
-    said = [
+    sentences = [
         f"**On features the objective is {'better' if better else 'not always better'} than the algorithm.** "
         f"Solved to a duality gap of 0.001, COCO-1's X error "
         f"goes from {span('COCO-1', 'X')} to {span(EXACT[0], 'X')}. On labels the exact "
@@ -138,18 +138,18 @@ def _exact(records: Sequence[Record], means: Means) -> list[str]:
                 f", at {min(floor):.2f} to {max(floor):.2f} times the error of a logistic regression that is "
                 "given the true row space"
             )
-        said.append(text + ".")
+        sentences.append(text + ".")
     costs = {
         method: [r.seconds / r.svd_seconds for r in records if r.method == method and r.svd_seconds]
         for method in ("COCO-1", EXACT[0])
     }
     if all(costs.values()):
-        said.append(
+        sentences.append(
             f"The exact solution costs {np.median(costs[EXACT[0]]):.0f} SVDs of the table (median of "
             f"{len(costs[EXACT[0]])} trials beside which one was timed), Algorithm 1 "
             f"{np.median(costs['COCO-1']):.0f} (of {len(costs['COCO-1'])})."
         )
-    return said
+    return sentences
 
 
 def _wins(means: Means, one: str, other: str, name: str) -> str:
@@ -159,7 +159,7 @@ def _wins(means: Means, one: str, other: str, name: str) -> str:
 
 
 def _tuned(means: Means) -> list[str]:
-    said = []
+    sentences = []
     gaps = {
         "Maxide tuned": f"{table_1.GAP:g}",
         "Mc tuned": f"{table_1.GAP:g}, above 1000 rows {table_1.RIVALS_GAP:g}",
@@ -170,25 +170,25 @@ def _tuned(means: Means) -> list[str]:
         if not settings:
             continue
         spans = {name: _span(means[s, method, name] for s in settings) for name in "XY"}
-        said.append(
+        sentences.append(
             f"**{method}** (offsets, penalties chosen on hidden observed cells, duality gap "
             f"{gap}): X {spans['X']}, Y {spans['Y']}; better than the paper's COCO-1 on X in "
             f"{_wins(means, method, 'COCO-1', 'X')} rows, on Y in {_wins(means, method, 'COCO-1', 'Y')}."
         )
-    return said
+    return sentences
 
 
 def table_2_verdicts(records: Sequence[Record]) -> list[str]:
-    """Say what Table 2's records show."""
+    """Report what Table 2's records show."""
     mean = {
         (method, name): float(np.mean(list(seeds.values())))
         for name in table_2.FIGURES
         for method, seeds in table_2.gather(records, name).items()
         if seeds
     }
-    said = []
+    sentences = []
     if ("Mc", "Y") in mean and ("Maxide", "Y") in mean:
-        said.append(_exchanged(mean))
+        sentences.append(_exchanged(mean))
     if ("column means", "X") in mean:
         text = (
             f"**Column means "
@@ -199,11 +199,11 @@ def table_2_verdicts(records: Sequence[Record]) -> list[str]:
             f"{TABLE_2['COCO', 'X'].mean:.4f}"
         )
         text += f" and Algorithm 1 gives {mean['COCO', 'X']:.4f} here." if ("COCO", "X") in mean else "."
-        said.append(text)
+        sentences.append(text)
     if ("label majority", "LIMO") in mean and ("Oracle", "LIMO") in mean:
         oracle = min(mean["Oracle", name] for name in table_2.CLASSIFIERS)
         better = "better" if oracle < mean["label majority", "LIMO"] else "no better"
-        said.append(
+        sentences.append(
             f"**The oracle is {better} than label rates.** Predicting each label's training majority errs "
             f"on "
             f"{mean['label majority', 'LIMO']:.4f} of the test labels; LIMO trained on the clean data on "
@@ -224,8 +224,8 @@ def table_2_verdicts(records: Sequence[Record]) -> list[str]:
             f"{rival}, {value:.4f})"
             for name, (value, rival) in best.items()
         ]
-        said.append("**CoCompleter's defaults on hidden cells**: " + ", ".join(parts) + ".")
-    return said
+        sentences.append("**CoCompleter's defaults on hidden cells**: " + ", ".join(parts) + ".")
+    return sentences
 
 
 def _exchanged(mean: dict[tuple[str, str], float]) -> str:
@@ -241,7 +241,7 @@ def _exchanged(mean: dict[tuple[str, str], float]) -> str:
         theirs = TABLE_2[rows["Maxide"], name].mean - TABLE_2[rows["Mc"], name].mean
         return ours * theirs > 0
 
-    told = (
+    comparisons = (
         f"{name} {apart(name, printed):.4f} as printed, {apart(name, exchanged):.4f} exchanged"
         for name in columns
     )
@@ -249,20 +249,20 @@ def _exchanged(mean: dict[tuple[str, str], float]) -> str:
     looks = "look exchanged" if apart("Y", exchanged) < apart("Y", printed) else "look as they should"
     return (
         f"**Its rows of Maxide and Mc {looks} in Table 2.** Distance of both methods' means here from "
-        f"the two printed rows: {'; '.join(told)}. Which of the two is larger fits the exchange in "
+        f"the two printed rows: {'; '.join(comparisons)}. Which of the two is larger fits the exchange in "
         f"{' and '.join(fits) or 'no column'}. That is an inference from figures; the paper does not say so."
     )
 
 
 def costs(records: Sequence[Record]) -> list[str]:
-    """Say what the run took."""
-    said = []
+    """Report what the run took."""
+    sentences = []
     own = [r for r in records if r.experiment == table_1.NAME and r.method in table_1.ALGORITHM_1]
     tables = [r for r in records if r.experiment in (table_1.NAME, table_2.NAME)]
     others = [r for r in tables if r not in own]
     if others:
         minutes = sum(r.seconds + (r.svd_seconds or 0) for r in others) / CORES / 60
-        said.append(
+        sentences.append(
             f"Both tables without Algorithm 1's synthetic trials, {len(others)} trials: {minutes:.0f} "
             f"minutes on {CORES} cores (the seconds of all trials and of the SVDs timed beside them, halved)."
         )
@@ -276,30 +276,30 @@ def costs(records: Sequence[Record]) -> list[str]:
                 f"{len(each)} trials beside which one was timed; at most {max(each):.2f}), where as printed "
                 "COCO-1's needs two"
             )
-        said.append(text + ".")
+        sentences.append(text + ".")
     if tables:
-        said.append(f"The largest process held {max(r.memory for r in tables) / 1024:.1f} GiB.")
-    return said
+        sentences.append(f"The largest process held {max(r.memory for r in tables) / 1024:.1f} GiB.")
+    return sentences
 
 
 def figure_1_verdicts(records: Sequence[Record]) -> list[str]:
-    """Say how fast CAL500's singular values fall."""
-    said = []
+    """Report how fast CAL500's singular values fall."""
+    sentences = []
     for record in records:
         s = np.asarray(record.figures["singular values"])
         energy = np.cumsum(s**2) / np.sum(s**2)
         count = int(np.searchsorted(energy, 0.9)) + 1
-        said.append(
+        sentences.append(
             f"**Figure 1**: the label matrix has a heavy tail, as the paper says: {count} of {len(s)} "
             f"singular values "
             "are needed for 90 % of its squared norm."
         )
-    return said
+    return sentences
 
 
 def figure_2_verdicts(records: Sequence[Record]) -> list[str]:
-    """Say how Algorithm 1 ends."""
-    said = []
+    """Report how Algorithm 1 ends."""
+    sentences = []
     for record in records:
         errors = record.figures["X"]
         if record.method != "COCO-1" or len(errors) < 3:
@@ -313,12 +313,12 @@ def figure_2_verdicts(records: Sequence[Record]) -> list[str]:
             text += ": at its step floor Algorithm 1 swings between two points instead of converging"
         elif before - last > 0.1 * NOTICEABLE * last:
             text += ": it is still falling"
-        said.append(text + ".")
-    return said
+        sentences.append(text + ".")
+    return sentences
 
 
 def theorem_verdicts(records: Sequence[Record]) -> list[str]:
-    """Say how the left side of Theorem 2 falls, against the bound's rate."""
+    """Report how the left side of Theorem 2 falls, against the bound's rate."""
     if not records:
         return []
     cells, left, divergence, rate = (
@@ -328,7 +328,7 @@ def theorem_verdicts(records: Sequence[Record]) -> list[str]:
     sizes = records[0].setting
     shape = ", ".join(f"{name} = {sizes[name]}" for name in "ndlr")
     few, most = (np.isclose([r.setting["observed"] for r in records], share) for share in _ends(records))
-    said = [
+    sentences = [
         f"**Theorem 2** ({shape}; {cells.min():.0f} to {cells.max():.0f} observed cells): the left side "
         f"falls from {left[few].mean():.3g} to {left[most].mean():.3g}; its slope on log axes is "
         f"{theorem.fitted_slope(cells, left):.2f}, that of the bound's rate "
@@ -339,11 +339,11 @@ def theorem_verdicts(records: Sequence[Record]) -> list[str]:
     found = left - divergence < divergence
     if found.any() and not found.all():
         slopes = [theorem.fitted_slope(cells[found], values[found]) for values in (left, rate)]
-        said.append(
+        sentences.append(
             f"Once the features are recovered only the divergence of the labels is left; there the slope is "
             f"{slopes[0]:.2f}, the rate's {slopes[1]:.2f}. The bound's unknown constant leaves room for both."
         )
-    return said
+    return sentences
 
 
 def _ends(records: Sequence[Record]) -> tuple[float, float]:
@@ -352,7 +352,7 @@ def _ends(records: Sequence[Record]) -> tuple[float, float]:
 
 
 def regime_verdicts(records: Sequence[Record]) -> list[str]:
-    """Say where observed features are met exactly."""
+    """Report where observed features are met exactly."""
     below, from_on = (
         [record.figures["residual"] for record in records if (record.setting["ratio"] >= 1) == above]
         for above in (False, True)

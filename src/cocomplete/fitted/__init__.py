@@ -1,1 +1,1 @@
-"""The model that answers: weighted members, their joint draws, and the user's table around them."""
+"""The fitted model: weighted ensemble members, their joint draws, and the user's table around them."""

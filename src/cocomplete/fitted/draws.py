@@ -2,7 +2,7 @@
 
 An ensemble has marginal distributions of its own. A draw from the joint model is therefore taken apart into
 *deviates*, how far each cell is from its mean in units of its own spread, which carry the dependence between
-cells; and the ensemble's margins say what value has such a deviate.
+cells; and the ensemble's margins turn such a deviate into a value.
 """
 
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ next to it. Errors of columns whose ends are missing fall by 0.3 % on average, a
 
 
 class Answer(NamedTuple):
-    """What the model has for every cell of some rows, in the user's columns.
+    """The model's predictions of every cell of some rows, in the user's columns.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class Model(FieldsAlone):
     yes_no : ndarray of bool, shape (n_features,)
         Which features are yes/no.
     informative : Informative
-        Which columns the ensemble knows.
+        Which columns the ensemble was fitted to.
     ensemble : Ensemble
-        What answers.
+        Its members predict.
     joint : Average or Minimiser or None
-        What is drawn from; None if the ensemble knows nothing but the trivial answer.
+        What is drawn from; None if the ensemble has only the trivial member.
     transductive : bool
         Whether rows of the fit have the minimiser's own values, which is what the paper scores.
     margins : ScoreMargins or None
@@ -66,9 +66,9 @@ class Model(FieldsAlone):
     clip : bool
         Whether filled features stay near the observed range.
     positive : PositiveLabels or None
-        What answers for labels where only ones are ever recorded; unknown ones were fitted as zeros.
+        Predicts labels where only ones are ever recorded; unknown ones were fitted as zeros.
     fitted_rows : FittedRows or None
-        What the ensemble predicts of the rows of the fit, so that it is not worked out again.
+        The ensemble's prediction of the rows of the fit, so that it is not worked out again.
     """
 
     observed: Observations

@@ -22,7 +22,7 @@ from cocomplete.solvers.moments import unpack
 MOST_FEATURES = 30
 """Up to so many features may predict labels each by itself; of more, only the factors they share."""
 
-SUREST = 1e-6
+LEAST_PROBABILITY = 1e-6
 """Probabilities are kept this far from 0 and 1."""
 
 
@@ -77,7 +77,7 @@ class PositiveLabels:
             probability = np.where(
                 observed.Y == 1, probability, probability_if_unrecorded(probability, self.found.share)
             )
-        return np.asarray(logit(np.clip(probability, SUREST, 1 - SUREST)))
+        return np.asarray(logit(np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)))
 
 
 def _alone(observed: Observations) -> Observations:

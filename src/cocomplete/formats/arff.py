@@ -19,7 +19,7 @@ class ArffTable(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_attributes)
-        NaN where the file says ``?``.
+        NaN where the file has ``?``.
     names : list of str
     """
 
@@ -30,7 +30,7 @@ class ArffTable(NamedTuple):
 def read_arff(path: Path) -> ArffTable:
     """Read an ARFF file whose attributes are numbers or nominal.
 
-    Cells absent from a sparse row are 0 (for a nominal attribute, its first category), as the format says.
+    Cells absent from a sparse row are 0 (for a nominal attribute, its first category), as the format defines.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def read_arff(path: Path) -> ArffTable:
 
 
 def _is_sparse(text: str) -> bool:
-    """Tell by the first row of data."""
+    """Decide by the first row of data."""
     lines = iter(text.splitlines())
     for line in lines:
         if line.strip().lower() == "@data":

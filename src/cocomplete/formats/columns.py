@@ -76,7 +76,7 @@ def _in_words(text: pl.Series) -> bool:
 def fill(column: pl.Series, filled: FloatArray) -> pl.Series:
     """Put numbers into a column's holes; what was there stays letter for letter.
 
-    Text columns get text: words where the column speaks in words, otherwise six significant digits.
+    Text columns get text: words where the column holds words, otherwise six significant digits.
     Whole-number and truth-value columns keep their type if the filled numbers allow it.
     """
     holes = column.is_null() | (column.is_nan() if column.dtype.is_float() else False)

@@ -14,7 +14,7 @@ SEPARATORS = (",", ";", "\t")
 
 
 def separator_of(content: bytes) -> str:
-    """Tell the separator by counting candidates in the header line."""
+    """Find the separator by counting candidates in the header line."""
     header = content.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
     counts = {mark: len(next(csv.reader([header], delimiter=mark), [])) for mark in SEPARATORS}
     # max keeps the first of equals, so a single column is read as CSV.

@@ -1,7 +1,7 @@
-"""The kernels of averages: moments of rows given those of columns, compiled by Numba and cached on disk.
+"""Variational fits: posterior moments of rows given those of columns, compiled by Numba and cached on disk.
 
-Conventions as in :mod:`cocomplete.kernels.compiled`, but for one CSR pattern (``start``, ``column``) that has
-features and labels together.
+Conventions as in :mod:`cocomplete.kernels`, but for one CSR pattern (``start``, ``column``) that has features
+and labels together.
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from cocomplete.kernels.compiled import FAST
+from cocomplete.kernels.arithmetic import FAST
 
 LANES = 48
 """Small matrices that are inverted side by side. Loops over them take the number from an array: those of a
@@ -18,7 +18,7 @@ known, small length are unrolled before they can be turned into vector instructi
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
-    """Add up what the cells of every row say of its vector u_i, given the moments of its partners.
+    """Add up the likelihood terms of every row's vector u_i over its cells, given moments of its partners.
 
     Cell q of row i, in column j, weighs in with ½ weight_q t² − linear_q t, t = u_i · v_j. Symmetric matrices
     are packed: their lower triangles, row after row, so that adding them up is one loop over contiguous
@@ -47,7 +47,7 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def gaussians(H, g, precision, fixed, log_det):
-    """Turn what is said of every row's vector into its Gaussian posterior, in place.
+    """Turn the likelihood terms of every row's vector into its Gaussian posterior, in place.
 
     The density of u_i is exp(−½ uᵀ (H_i + diag(precision_i)) u + g_i · u), up to a constant. Rows are worked
     on LANES at a time, their matrices interleaved: one matrix alone is too small to keep the processor busy.

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from cocomplete.kernels.trees import LEAST_GAIN
+from cocomplete.losses import log_loss
 
 
 def _rows(start):
@@ -32,7 +33,7 @@ def _add_by_block(bounds, matrix, U, out):
 def evaluate(
     bounds, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
 ):
-    """See :func:`cocomplete.kernels.compiled.evaluate`."""
+    """See :func:`cocomplete.kernels.factored_losses.evaluate`."""
     T = U @ V.T
     e = T[_rows(x_start), x_column] - x_value
     z = T[_rows(y_start), y_column]
@@ -45,32 +46,32 @@ def evaluate(
         GU[:] = G @ V
         _add_by_block(bounds, G, U, GV)
     cost = lam @ e + 0.5 * rho * (e @ e)
-    return np.array([cost, e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
+    return np.array([cost, e @ e, np.sum(log_loss(z, y_value))])
 
 
 def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
-    """See :func:`cocomplete.kernels.compiled.slopes`."""
+    """See :func:`cocomplete.kernels.dense_losses.slopes`."""
     x, y = (_rows(x_start), x_column), (_rows(y_start), y_column)
     e, z = T[x] - x_value, T[y]
     G[x] = weight * e
     G[y] = expit(z) - y_value
-    return np.array([e @ e, np.sum(np.logaddexp(0, z) - y_value * z)])
+    return np.array([e @ e, np.sum(log_loss(z, y_value))])
 
 
 def blend(bounds, x_start, x_column, a, b, F, G):
-    """See :func:`cocomplete.kernels.compiled.blend`."""
+    """See :func:`cocomplete.kernels.dense_losses.blend`."""
     x = (_rows(x_start), x_column)
     G[x] = a * G[x] + b * F[x]
 
 
 def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
-    """See :func:`cocomplete.kernels.compiled.descend`."""
+    """See :func:`cocomplete.kernels.dense_losses.descend`."""
     for cells in ((_rows(x_start), x_column), (_rows(y_start), y_column)):
         T[cells] -= eta * G[cells]
 
 
 def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
-    """See :func:`cocomplete.kernels.compiled.curvature_product`."""
+    """See :func:`cocomplete.kernels.factored_losses.curvature_product`."""
     shape = (len(U), len(V))
     G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
     H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
@@ -83,7 +84,7 @@ def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy,
 
 
 def diagonal(bounds, x_start, x_column, rho, y_start, y_column, hy, U, V, HU, HV):
-    """See :func:`cocomplete.kernels.compiled.diagonal`."""
+    """See :func:`cocomplete.kernels.factored_losses.diagonal`."""
     shape = (len(U), len(V))
     H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
     HU[:] = H @ V**2
@@ -110,7 +111,7 @@ def row_step(
     cg_steps,
     decrement,
 ):
-    """See :func:`cocomplete.kernels.compiled.row_step`; solves every Newton system exactly."""
+    """See :func:`cocomplete.kernels.row_newton.row_step`; solves every Newton system exactly."""
     U, V = U[:, first:], V[:, first:]
     for i in range(bounds[0], bounds[-1]):
         x, y = slice(x_start[i], x_start[i + 1]), slice(y_start[i], y_start[i + 1])
@@ -120,7 +121,7 @@ def row_step(
 
         def cost(u, x=x, y=y, Bx=Bx, By=By, base_x=base_x, base_y=base_y, lam=lam):
             e, z = Bx @ u + base_x - x_value[x], By @ u + base_y
-            label = np.sum(np.logaddexp(0, z) - y_value[y] * z)
+            label = np.sum(log_loss(z, y_value[y]))
             return np.sum(lam * e) + 0.5 * rho * (e @ e) + label + 0.5 * ridge @ u**2
 
         for _ in range(newton_steps):
@@ -140,7 +141,7 @@ def row_step(
 
 
 def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, change, panel):
-    """See :func:`cocomplete.kernels.compiled.spread`."""
+    """See :func:`cocomplete.kernels.factored_losses.spread`."""
     m = change.shape[1]
     shape = (len(x_start) - 1, m)
     G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
@@ -150,12 +151,12 @@ def spread(first, last, x_start, x_column, gx, rho, y_start, y_column, gy, hy, c
 
 
 def clear(first, last, x_start, x_column, y_start, y_column, panel):
-    """See :func:`cocomplete.kernels.compiled.clear`."""
+    """See :func:`cocomplete.kernels.factored_losses.clear`."""
     panel[:] = 0
 
 
 def products(bounds, start, column, U, V, out):
-    """See :func:`cocomplete.kernels.compiled.products`."""
+    """See :func:`cocomplete.kernels.factored_losses.products`."""
     out[:] = (U @ V.T)[_rows(start), column]
 
 

@@ -14,6 +14,9 @@ from typing import Any
 from numba import njit
 from numba.np.ufunc.parallel import threading_layer
 
+# Threads that spin while they wait would starve BLAS, which runs between our passes on the same cores.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 _pool_is_lost = False
 
 

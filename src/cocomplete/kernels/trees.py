@@ -1,7 +1,7 @@
 """Gradient boosting of small oblivious trees, compiled by Numba and cached on disk.
 
 An oblivious tree asks one question per level, the same of all its cells, so that a tree of depth D is D
-questions and 2^D values. Inputs are binned: a column's code says between which of its cuts a value lies, and
+questions and 2^D values. Inputs are binned: a column's code is the position of a value among its cuts, and
 what is unknown has the code after the last, which a question sends to a side of its own choice.
 """
 
@@ -75,7 +75,7 @@ def boost(codes, bins, offered, start, row, target, binary, base, pace, ridge, q
     codes : uint8 (columns × rows)
     bins : (columns) number of codes of each column, which is the code of what is unknown
     offered : (targets × trees × k) columns that a tree may ask of
-    start, row : rows that a target is learnt from, as in CSR
+    start, row : rows in which a target is observed, as in CSR
     target : values, in the order of ``row``
     binary : (targets) whether a target is 0/1, under logistic loss, or a number, under squared loss
     base : (targets) what the first tree starts from

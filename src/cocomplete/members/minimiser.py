@@ -30,7 +30,7 @@ class Penalties:
     Attributes
     ----------
     rank_penalty : float or None
-        λ1; None where ``share`` says it.
+        λ1; None where ``share`` gives it.
     residual_penalty, feature_weight : float
         λ2 (above 0 with ``share`` given: features are met exactly) and w.
     share : float or None
@@ -140,7 +140,7 @@ def set_up(
     )
     if penalties.rank_penalty is not None:
         return objective
-    # λ2 is left aside here: a large one only says that features are to be met exactly.
+    # λ2 is left aside here: a large one only means that features are met exactly.
     top = replace(objective, residual_penalty=0.0).rank_penalty_max
     share = RULE_OF_THUMB if penalties.share is None else penalties.share
     value = share * top or 1.0

@@ -26,7 +26,7 @@ class Prediction(NamedTuple):
 
 
 class Member(Protocol):
-    """A fitted model that can answer, alone or in an ensemble."""
+    """A fitted ensemble member; it may also predict alone."""
 
     @property
     def name(self) -> str:

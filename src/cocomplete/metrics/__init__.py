@@ -1,7 +1,7 @@
 """Scores of a completed table against the truth; cells whose truth is unknown are never counted.
 
 Every score takes ``observed`` (cells the method was shown: only the others count) and ``mask`` (cells to
-count), and with ``return_counts=True`` says how many cells it rests on and what it had to leave out.
+count), and with ``return_counts=True`` gives how many cells it rests on and what it had to leave out.
 """
 
 from cocomplete.metrics.calibration import Reliability, expected_calibration_error, reliability

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Calibration: whether events of probability p happen in a share p of cases."""
 
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ def reliability(
     n_bins : int, default=10
         Number of quantile bins, all labels together. Bins that equal probabilities leave empty are dropped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
 
@@ -80,7 +80,7 @@ def expected_calibration_error(
     n_bins : int, default=10
         Number of quantile bins, all labels together.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False

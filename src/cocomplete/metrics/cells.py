@@ -23,7 +23,7 @@ class Score(NamedTuple):
     n_cells : int
         Cells it was computed from.
     skipped : tuple
-        What the value says nothing about: columns, by name if the truth is a DataFrame and by index
+        What the value does not cover: columns, by name if the truth is a DataFrame and by index
         otherwise; rows, by position, for the metrics that average over rows.
     """
 
@@ -54,7 +54,7 @@ class Cells(NamedTuple):
     names: tuple[str, ...] | None
 
     def columns(self, numbers: Iterable[int]) -> tuple[str | int, ...]:
-        """Say which columns are meant, by name if they have names."""
+        """Give the columns that are meant, by name if they have names."""
         return tuple(int(j) if self.names is None else self.names[j] for j in numbers)
 
     def score(self, value: Any) -> Score:

@@ -9,6 +9,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
 from cocomplete.metrics.cells import Cells, read_cells
+from cocomplete.parameter_checks import check_choice, check_confidence
 
 
 def relative_error(
@@ -21,7 +22,7 @@ def relative_error(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -60,7 +61,7 @@ def standardized_rmse(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -91,7 +92,7 @@ def rmse(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -121,7 +122,7 @@ def mae(
     X_true, X_pred : array-like or DataFrame of shape (n_samples, n_features)
         Truth and completion; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -165,9 +166,9 @@ def interval_coverage(
     level : float, default=0.9
         Share the intervals are meant to hold, between 0 and 1.
     average : {"columns", "cells"}, default="columns"
-        Average each column's own share, or count all cells alike.
+        Average each column's own share, or count all cells equally.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -182,12 +183,8 @@ def interval_coverage(
     >>> interval_coverage([[0.0], [5.0]], [[0.5], [0.5]], [[1.0], [1.0]])
     0.5
     """
-    if not 0 < level < 1:
-        msg = f"level must lie between 0 and 1, but is {level!r}; 0.9 asks for 90 % intervals"
-        raise InputError(msg)
-    if average not in ("columns", "cells"):
-        msg = f"average must be 'columns' or 'cells', but is {average!r}"
-        raise InputError(msg)
+    check_confidence(level, "level")
+    check_choice("average", average, ("columns", "cells"))
     cells = read_cells(X_true, X_pred, observed, mask)
     std = _read_std(X_std, cells)
     inside = np.zeros(cells.counted.shape, dtype=bool)

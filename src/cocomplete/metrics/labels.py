@@ -22,7 +22,7 @@ def hamming_error(
     Y_true, Y_pred : array-like or DataFrame of shape (n_samples, n_labels)
         True and predicted labels, 0 or 1; unknown truth is skipped.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -55,7 +55,7 @@ def log_loss(
     Y_proba : array-like or DataFrame, same shape
         Probability of a 1; 0 and 1 are moved inwards by the float's precision, as scikit-learn does.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -89,7 +89,7 @@ def brier(
     Y_proba : array-like or DataFrame, same shape
         Probability of a 1.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -133,7 +133,7 @@ def roc_auc(
         Mean over labels; all cells together as if they were one label; or one value per label, NaN for
         those left out.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -183,7 +183,7 @@ def average_precision(
         Mean over labels; all cells together as if they were one label; or one value per label, NaN for
         those left out.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False

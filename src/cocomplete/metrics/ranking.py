@@ -32,7 +32,7 @@ def ranking_loss(
     Y_score : array-like or DataFrame, same shape
         Scores or probabilities; more means more likely a 1.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -73,7 +73,7 @@ def coverage(
     Y_score : array-like or DataFrame, same shape
         Scores or probabilities; more means more likely a 1.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False
@@ -119,7 +119,7 @@ def precision_at_k(
     k : int, default=1
         Number of labels to look at, 1 or more.
     observed : array-like of bool, same shape, optional
-        Cells that the method was shown. If given, only the hidden ones count.
+        Cells that the method was shown. If given, only the held-out ones count.
     mask : array-like of bool, same shape, optional
         Cells to count.
     return_counts : bool, default=False

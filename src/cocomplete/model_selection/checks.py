@@ -1,16 +1,8 @@
 """What the splitters ask of their settings."""
 
-from numbers import Integral
 from typing import Any
 
 from cocomplete.exceptions import InputError
-
-
-def check_splits(n_splits: Any, *, least: int) -> None:
-    """Make sure the number of splits is one."""
-    if not isinstance(n_splits, Integral) or n_splits < least:
-        msg = f"n_splits must be a whole number of {least} or more, but is {n_splits!r}"
-        raise InputError(msg)
 
 
 def check_shuffle(*, shuffle: bool, random_state: Any) -> None:
@@ -24,7 +16,7 @@ def check_shuffle(*, shuffle: bool, random_state: Any) -> None:
 
 
 def check_same_rows(n_X: int, n_y: int) -> None:
-    """Make sure every row has its features and its labels."""
+    """Check that every row has its features and its labels."""
     if n_X != n_y:
         msg = f"X has {n_X} rows but y has {n_y}; every row needs its features and its labels, unknown or not"
         raise InputError(msg)

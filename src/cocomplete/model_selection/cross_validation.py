@@ -24,7 +24,7 @@ from cocomplete.model_selection.entries import EntryKFold, EntryShuffleSplit, En
 def cross_val_entries(
     estimator: Any, X: Any, y: Any = None, *, cv: EntryKFold | EntryShuffleSplit | int = 5
 ) -> dict[str, FloatArray]:
-    """Hide observed cells, complete the table and score what was hidden.
+    """Hold out observed cells, complete the table and score the held-out ones.
 
     Parameters
     ----------
@@ -32,16 +32,16 @@ def cross_val_entries(
         With ``fit(X, y)`` and ``complete(X, y)`` as :class:`~cocomplete.CoCompleter` has them. Not changed:
         each split is fitted on a clone.
     X : array-like or DataFrame of shape (n_samples, n_features)
-        Features; unknown cells are neither hidden nor scored.
+        Features; unknown cells are neither held out nor scored.
     y : array-like or DataFrame of shape (n_samples, n_labels), optional
         Labels 0, 1 or unknown, likewise.
     cv : EntryKFold, EntryShuffleSplit or int, default=5
-        How to hide cells; a number means ``EntryKFold`` with as many splits, the same ones every time.
+        How to hold cells out; a number means ``EntryKFold`` with as many splits, the same ones every time.
 
     Returns
     -------
     dict of ndarray of shape (n_splits,)
-        ``fit_seconds``; for features ``X_cells`` (how many were hidden), ``standardized_rmse``, ``rmse``,
+        ``fit_seconds``; for features ``X_cells`` (how many were held out), ``standardized_rmse``, ``rmse``,
         ``mae`` and, if the estimator gives standard deviations, ``interval_coverage`` at level 0.9; for
         labels ``y_cells``, ``hamming_error``, ``log_loss``, ``brier``, ``roc_auc_micro``, ``roc_auc_macro``
         and ``average_precision_micro``. Errors are errors here, nothing is negated. A table without any
@@ -69,30 +69,30 @@ def cross_val_entries(
 
 
 def _feature_scores(X: Any, done: Any, split: EntrySplit) -> dict[str, float]:
-    hidden = split.X_hidden
-    if not hidden.any():
+    held = split.X_hidden
+    if not held.any():
         return {}
     scores = {
-        "X_cells": int(hidden.sum()),
-        "standardized_rmse": standardized_rmse(X, done.X, mask=hidden),
-        "rmse": rmse(X, done.X, mask=hidden),
-        "mae": mae(X, done.X, mask=hidden),
+        "X_cells": int(held.sum()),
+        "standardized_rmse": standardized_rmse(X, done.X, mask=held),
+        "rmse": rmse(X, done.X, mask=held),
+        "mae": mae(X, done.X, mask=held),
     }
     if done.X_std is not None:
-        scores["interval_coverage"] = interval_coverage(X, done.X, done.X_std, mask=hidden)
+        scores["interval_coverage"] = interval_coverage(X, done.X, done.X_std, mask=held)
     return scores
 
 
 def _label_scores(y: Any, done: Any, split: EntrySplit) -> dict[str, float]:
-    hidden = split.y_hidden
-    if hidden is None or not hidden.any():
+    held = split.y_hidden
+    if held is None or not held.any():
         return {}
     return {
-        "y_cells": int(hidden.sum()),
-        "hamming_error": hamming_error(y, done.Y, mask=hidden),
-        "log_loss": log_loss(y, done.Y_proba, mask=hidden),
-        "brier": brier(y, done.Y_proba, mask=hidden),
-        "roc_auc_micro": roc_auc(y, done.Y_proba, average="micro", mask=hidden),
-        "roc_auc_macro": roc_auc(y, done.Y_proba, mask=hidden),
-        "average_precision_micro": average_precision(y, done.Y_proba, average="micro", mask=hidden),
+        "y_cells": int(held.sum()),
+        "hamming_error": hamming_error(y, done.Y, mask=held),
+        "log_loss": log_loss(y, done.Y_proba, mask=held),
+        "brier": brier(y, done.Y_proba, mask=held),
+        "roc_auc_micro": roc_auc(y, done.Y_proba, average="micro", mask=held),
+        "roc_auc_macro": roc_auc(y, done.Y_proba, mask=held),
+        "average_precision_micro": average_precision(y, done.Y_proba, average="micro", mask=held),
     }

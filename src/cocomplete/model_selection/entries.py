@@ -1,4 +1,4 @@
-"""Splitters that hide observed cells, so that a completion can be judged where the truth is known."""
+"""Splitters that hold out observed cells, so that a completion can be judged where the truth is known."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -9,21 +9,22 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray
-from cocomplete.containers import hide_cells, to_table
+from cocomplete.containers import hold_out_cells, to_table
 from cocomplete.exceptions import InputError
-from cocomplete.model_selection.checks import check_same_rows, check_shuffle, check_splits
+from cocomplete.model_selection.checks import check_same_rows, check_shuffle
+from cocomplete.parameter_checks import check_count
 
 
 class EntrySplit(NamedTuple):
-    """A table to learn from and the cells to be judged on.
+    """A table to fit and the held-out cells to be judged on.
 
     Attributes
     ----------
     X_train, y_train : tables of shape (n_samples, n_features) and (n_samples, n_labels)
-        In the container they came in, the hidden cells turned to unknown. ``y_train`` is None if there are
+        In the container they came in, the held-out cells turned to unknown. ``y_train`` is None if there are
         no labels.
     X_hidden, y_hidden : ndarray of bool, same shapes
-        The hidden cells, each of them observed before; what metrics take as ``mask``.
+        The held-out cells, each of them observed before; what metrics take as ``mask``.
     """
 
     X_train: Any
@@ -59,7 +60,7 @@ class _Deck(NamedTuple):
 
 @dataclass(frozen=True)
 class EntryKFold:
-    """Hide each observed cell exactly once, over ``n_splits`` splits.
+    """Hold out each observed cell exactly once, over ``n_splits`` splits.
 
     Feature cells and label cells are dealt out apart, column by column, and a label's ones and zeros apart
     too: a label with at least two ones and two zeros never loses all of either.
@@ -89,7 +90,7 @@ class EntryKFold:
     random_state: Any = None
 
     def __post_init__(self) -> None:
-        check_splits(self.n_splits, least=2)
+        check_count("n_splits", self.n_splits, least=2)
         check_shuffle(shuffle=self.shuffle, random_state=self.random_state)
 
     def get_n_splits(self, X: Any = None, y: Any = None) -> int:
@@ -124,13 +125,13 @@ class EntryKFold:
                 raise InputError(msg)
         for fold in range(self.n_splits):
             # Dealt in turn, stratum after stratum, each of them and the whole are shared to within one cell.
-            hidden = [deck.mask(np.arange(len(deck.cells)) % self.n_splits == fold) for deck in decks]
-            yield _split(X, y, hidden)
+            held = [deck.mask(np.arange(len(deck.cells)) % self.n_splits == fold) for deck in decks]
+            yield _split(X, y, held)
 
 
 @dataclass(frozen=True)
 class EntryShuffleSplit:
-    """Hide a random share of the observed cells, anew in each split.
+    """Hold out a random share of the observed cells, anew in each split.
 
     The share is taken of features and of labels, column by column, and of a label's ones and zeros. At least
     one observed cell of each column stays, and at least one 1 and one 0 of each label that has them.
@@ -140,7 +141,7 @@ class EntryShuffleSplit:
     n_splits : int, default=5
         At least 1.
     test_size : float, default=0.1
-        Share of the observed cells to hide, between 0 and 1.
+        Share of the observed cells to hold out, between 0 and 1.
     random_state : int, RandomState or None, default=None
         Seed of the choice.
 
@@ -159,7 +160,7 @@ class EntryShuffleSplit:
     random_state: Any = None
 
     def __post_init__(self) -> None:
-        check_splits(self.n_splits, least=1)
+        check_count("n_splits", self.n_splits, least=1)
         if not 0 < self.test_size < 1:
             msg = f"test_size is a share of the observed cells, between 0 and 1, but is {self.test_size!r}"
             raise InputError(msg)
@@ -183,11 +184,11 @@ class EntryShuffleSplit:
         Raises
         ------
         InputError
-            If a table has some observed cells, but too few to hide any; or if neither has any.
+            If a table has some observed cells, but too few to hold any out; or if neither has any.
         """
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
-            hidden = []
+            held = []
             for name, deck in zip("Xy", _decks(X, y, rng), strict=False):
                 chosen = self._choose(deck, rng)
                 n_observed = len(deck.cells)
@@ -197,8 +198,8 @@ class EntryShuffleSplit:
                         "leaves none to hide; raise test_size"
                     )
                     raise InputError(msg)
-                hidden.append(deck.mask(chosen))
-            yield _split(X, y, hidden)
+                held.append(deck.mask(chosen))
+            yield _split(X, y, held)
 
     def _choose(self, deck: _Deck, rng: np.random.RandomState) -> BoolArray:
         # Evenly spaced from a random start: every cell has the same chance, and each stratum, however
@@ -236,8 +237,8 @@ def _decks(X: Any, y: Any, rng: np.random.RandomState | None) -> list[_Deck]:
     return decks
 
 
-def _split(X: Any, y: Any, hidden: list[BoolArray]) -> EntrySplit:
-    X_train = hide_cells(X, "X", hidden[0])
+def _split(X: Any, y: Any, held: list[BoolArray]) -> EntrySplit:
+    X_train = hold_out_cells(X, "X", held[0])
     if y is None:
-        return EntrySplit(X_train, None, hidden[0], None)
-    return EntrySplit(X_train, hide_cells(y, "y", hidden[1]), hidden[0], hidden[1])
+        return EntrySplit(X_train, None, held[0], None)
+    return EntrySplit(X_train, hold_out_cells(y, "y", held[1]), held[0], held[1])

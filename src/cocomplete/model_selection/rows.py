@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
-from cocomplete.model_selection.checks import check_same_rows, check_shuffle, check_splits
+from cocomplete.model_selection.checks import check_same_rows, check_shuffle
+from cocomplete.parameter_checks import check_count
 
 IntArray = NDArray[np.intp]
 
@@ -55,7 +56,7 @@ class RowKFold:
     random_state: Any = None
 
     def __post_init__(self) -> None:
-        check_splits(self.n_splits, least=2)
+        check_count("n_splits", self.n_splits, least=2)
         check_shuffle(shuffle=self.shuffle, random_state=self.random_state)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

@@ -63,7 +63,7 @@ class DualPoint:
     def bound(self, cells: Cells, offsets: FloatArray, feature_weight: float, largest: float) -> float:
         """Best lower bound D(θG) over 0 ≤ θ ≤ ``largest``.
 
-        D is concave in θ, so its slope at the right end tells whether to stay there or to bisect.
+        D is concave in θ, so its slope at the right end decides whether to stay there or to bisect.
         """
         linear = -float(self.features @ cells.x_value)
         if offsets.any():

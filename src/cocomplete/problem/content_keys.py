@@ -14,8 +14,8 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.observations import Observations
 
 ROUNDS = 3
-"""Times that rows take up their columns' keys and columns their rows'; two tell equal columns in different
-surroundings apart."""
+"""Times that rows take up their columns' keys and columns their rows'; two distinguish equal columns in
+different surroundings."""
 
 Keys = NDArray[np.uint64]
 

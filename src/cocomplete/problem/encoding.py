@@ -46,7 +46,7 @@ class Encoding(FieldsAlone):
     def of(
         cls, observed: Observations, yes_no: BoolArray, *, center: bool, scale: bool, gaussian: bool = False
     ) -> "Encoding":
-        """Learn the correspondence from the observed cells alone.
+        """Estimate the correspondence from the observed cells alone.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ def find_yes_no(X: FloatArray) -> BoolArray:
 
 
 def resolve_feature_types(types: Any, observed: Observations) -> BoolArray:
-    """Say which features are yes/no.
+    """Decide which features are yes/no.
 
     Parameters
     ----------

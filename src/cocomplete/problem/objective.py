@@ -123,7 +123,7 @@ class Objective(FieldsAlone):
         return self._slopes(T, 2 * self.feature_weight, out)
 
     def _slopes(self, T: FloatArray, weight: float, out: FloatArray | None) -> tuple[float, FloatArray]:
-        """Do what :meth:`smooth` says, but with ``weight`` times the residual in place of its slope."""
+        """Do as :meth:`smooth`, but with ``weight`` times the residual in place of its slope."""
         cells, gradient = self.cells, np.zeros(self.shape, self.dtype) if out is None else out
         squares, log_loss = slopes(
             self._blocks,

@@ -4,7 +4,7 @@ import hashlib
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -76,8 +76,8 @@ class Observations(FieldsAlone):
     def without_one_sided_labels(self) -> "Observations":
         """Leave out the labels whose observed cells are all 0 or all 1.
 
-        With a free offset such a label says nothing about the rest: its offset would run to infinity and
-        its loss to 0, whatever M is.
+        With a free offset such a label carries no information on the rest: its offset would run to infinity
+        and its loss to 0, whatever M is.
         """
         ones, known = np.nansum(self.Y, axis=0), self.Y_known.sum(axis=0)
         one_sided = (ones == 0) | (ones == known)
@@ -85,8 +85,12 @@ class Observations(FieldsAlone):
             return self
         return replace(self, Y=np.where(one_sided, np.nan, self.Y))
 
+    def without(self, X_held: BoolArray, Y_held: BoolArray) -> Self:
+        """Give the table with these cells held out, unknown in it."""
+        return replace(self, X=np.where(X_held, np.nan, self.X), Y=np.where(Y_held, np.nan, self.Y))
+
     def check_fittable(self, *, stacklevel: int = 4) -> None:
-        """Make sure there is something to learn from, and name what there is nothing to learn about.
+        """Refuse a table without observed cells, and name the columns without any.
 
         Parameters
         ----------

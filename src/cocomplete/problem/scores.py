@@ -43,7 +43,7 @@ class NormalScores(FieldsAlone):
 
     @classmethod
     def of(cls, X: FloatArray) -> "NormalScores":
-        """Learn the map from the observed cells (NaN elsewhere) alone; outliers are held back."""
+        """Estimate the map from the observed cells (NaN elsewhere) alone; outliers are held back."""
         low, high = limits(X, ~np.isnan(X), ABSURD)
         within = np.clip(X, low, high)
         return cls(tuple(_quantiles(column[~np.isnan(column)]) for column in within.T), low, high)

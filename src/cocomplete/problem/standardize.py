@@ -39,7 +39,7 @@ class Standardization:
 
     @classmethod
     def of(cls, X: FloatArray, *, center: bool, scale: bool) -> "Standardization":
-        """Learn the map from the observed cells (NaN elsewhere) alone."""
+        """Estimate the map from the observed cells (NaN elsewhere) alone."""
         known, dtype = ~np.isnan(X), X.dtype
         count = known.sum(axis=0)
         low, high = limits(X, known, FAR if scale else np.inf)

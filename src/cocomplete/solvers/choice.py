@@ -23,7 +23,7 @@ EXTREME, EXTREME_SINGLE = 1e100, 1e15
 
 
 def choose(solver: str, objective: Objective) -> tuple[str, str]:
-    """Name the solver for an objective, and say why.
+    """Name the solver for an objective, and the reason.
 
     Raises
     ------

@@ -21,9 +21,11 @@ from cocomplete.interrupts import stop_requested
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap, shaved
 from cocomplete.problem.objective import Objective
+from cocomplete.solvers.augmented_lagrangian import FeatureConstraints
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.solvers.newton import TrustRegion, newton_step
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
+from cocomplete.solvers.rank_growth import add_directions
+from cocomplete.solvers.solution import History, Monitor, Progress, Record, Solution
 from cocomplete.solvers.start import spectral_start
 from cocomplete.spectral import LowRank, SparseSpectrum
 
@@ -35,12 +37,6 @@ SHAVING_PAYS = 20.0
 
 ROW_DECREMENT = 1e-5
 """A row is not worth a Newton step that gains less."""
-
-LOW_SHARE, HIGH_SHARE = 0.03, 0.5
-"""The constraints' share of the gap outside of which their weight is changed."""
-
-TOO_LONG = 2.0
-"""Multipliers this many times as long as λ1 allows say that the factors are not there yet."""
 
 FLOOR = 0.5
 """Directions of the dual matrix are kept down to this share of λ1, for the next λ1 of a path."""
@@ -133,6 +129,7 @@ class FactoredRun:
         self.function = FactoredObjective(
             objective, self.engine, self.engine.dtype.type if careful else np.float32
         )
+        self.constraints = FeatureConstraints(self.function) if self.function.interpolates else None
         self.max_rank = min(objective.shape) if max_rank is None else min(max_rank, *objective.shape)
         self.highest = -np.inf
         self.growth = 10.0
@@ -162,28 +159,10 @@ class FactoredRun:
             if zero is not None:
                 return zero
         function = self.function
-        history: list[Record] = []
-
-        def note(iteration: int, value: float, s: FloatArray, gap: float, W: FloatArray) -> None:
-            seen, lost = watch(monitor, lambda: function.low_rank(W, s), function.offsets(W))
-            self.started += lost
-            history.append(self._record(iteration, value, len(s), gap) | seen)
-            if progress is not None:
-                progress(history[-1])
-
-        slopes: Slopes
+        history = History(self.started, monitor, progress)
         gap = np.inf
         warm = start is not None
-        if self.ended is not None:
-            # The directions to add are known from the last certificate.
-            W, _ = self._grow(self.ended.W, self.ended.s, self.ended.spectrum)
-            slopes, self.ended = self.ended.slopes, None
-        else:
-            W, s = function.balance(self._first(start))
-            slopes = function.value(W)[1]
-            if not warm:
-                note(0, self._objective_value(s, slopes), s, np.inf, W)
-        function.row_step(W, ROW_DECREMENT)
+        W, slopes = self._begin(start, history)
         region = TrustRegion()
         # A warm start is near the answer but for directions it lacks: it is certified, and grows, at once.
         for iteration in range(0 if warm else 1, max_iter + 1):
@@ -197,14 +176,17 @@ class FactoredRun:
             W, s = function.balance(W, drop)
             slopes = function.value(W)[1]
             value, gap, self.spectrum = self._certify(W, s, slopes)
-            note(iteration, value, s, gap, W)
+            self._note(history, iteration, value, s, gap, W)
             interrupted = stop_requested()
             if gap <= self.tol or iteration == max_iter or interrupted:
                 break
             if exhausted and self._capped(len(s), slopes):
                 break
-            if function.interpolates:
-                self._tighten(value, slopes, self.spectrum, len(s), early=iteration <= 1)
+            if self.constraints is not None:
+                full = len(s) >= self.max_rank
+                self.constraints.take_over(slopes, self.spectrum, full=full)
+                if iteration > 1:
+                    self.constraints.adapt_rho(value - self.highest, slopes, full=full)
             W, grown = self._grow(W, s, self.spectrum)
             # The spectrum holds on to the slopes.
             self.spectrum = None
@@ -215,21 +197,39 @@ class FactoredRun:
         if self.continues:
             self.ended = _End(W, s, slopes, self.spectrum)
         self.spectrum = None
-        return replace(self._finish(W, s, slopes, history), interrupted=interrupted)
+        return replace(self._finish(W, s, slopes, history.records), interrupted=interrupted)
 
-    def _record(self, iteration: int, value: float, rank: int, gap: float) -> Record:
-        return {
-            "iteration": iteration,
-            "objective": value,
-            "seconds": perf_counter() - self.started,
-            "rank": rank,
-            "duality_gap": gap,
-        }
+    def _begin(self, start: Solution | None, history: History) -> tuple[FloatArray, Slopes]:
+        """Give the first factors, rows solved, and slopes: those of the last end, or of a start."""
+        if self.ended is not None:
+            # The directions to add are known from the last certificate.
+            W, _ = self._grow(self.ended.W, self.ended.s, self.ended.spectrum)
+            slopes, self.ended = self.ended.slopes, None
+        else:
+            W, s = self.function.balance(self._first(start))
+            slopes = self.function.value(W)[1]
+            if start is None:
+                self._note(history, 0, self._objective_value(s, slopes), s, np.inf, W)
+        self.function.row_step(W, ROW_DECREMENT)
+        return W, slopes
+
+    def _note(
+        self, history: History, iteration: int, value: float, s: FloatArray, gap: float, W: FloatArray
+    ) -> None:
+        function = self.function
+        history.add(
+            iteration,
+            value,
+            lambda: function.low_rank(W, s),
+            function.offsets(W),
+            rank=len(s),
+            duality_gap=gap,
+        )
 
     def _descend(
         self, W: FloatArray, region: TrustRegion, iteration: int, steps: int
     ) -> tuple[FloatArray, float, bool]:
-        """Do Newton steps; say which singular values are too small to keep, and if all is gained."""
+        """Do Newton steps; give the size of singular values to drop, and whether all is gained."""
         point = self.function.evaluate(W)
         for _ in range(steps):
             # Early directions only need to find the subspace; what is hard later needs better ones.
@@ -259,69 +259,29 @@ class FactoredRun:
         value, gap, spectrum = self._certify(W, np.empty(0, self.engine.dtype), slopes)
         if spectrum.largest() > self.function.ridge * (1 + 1e-9):
             return None
-        record = self._record(0, value, 0, gap)
+        history = History(self.started, None, None)
         M = LowRank.zero(self.objective.shape, self.engine.dtype)
-        return Solution(M, offsets, value, gap, 0, converged=gap <= self.tol, history=[record])
+        history.add(0, value, lambda: M, offsets, rank=0, duality_gap=gap)
+        return Solution(M, offsets, value, gap, 0, converged=gap <= self.tol, history=history.records)
 
     def _first(self, start: Solution | None) -> FloatArray:
         function = self.function
         if start is not None and start.M.rank > 0:
             root = np.sqrt(start.M.s)
             W = function.pack(start.M.U * root, start.M.Vt.T * root, start.offsets)
-            if function.interpolates:
-                self._set_rho(1.0)
+            if self.constraints is not None:
+                self.constraints.set_rho(1.0)
                 if start.multiplier is not None:
                     function.multiplier = start.multiplier
             return W
-        if function.interpolates:
-            self._set_rho(3.0)
+        if self.constraints is not None:
+            self.constraints.set_rho(3.0)
         W = spectral_start(function, self.max_rank)
-        if function.interpolates:
-            # Keep what the sweeps say of the multipliers; a smaller ρ then conditions Newton better.
-            function.multiplier = self._short_enough(function.value(W)[1].gx)
-            self._set_rho(1.0)
+        if self.constraints is not None:
+            # Keep the multipliers that the sweeps found; a smaller ρ then conditions Newton better.
+            function.multiplier = self.constraints.short_enough(function.value(W)[1].gx)
+            self.constraints.set_rho(1.0)
         return W
-
-    def _tighten(
-        self, value: float, slopes: Slopes, spectrum: SparseSpectrum, rank: int, *, early: bool
-    ) -> None:
-        """Take over multipliers from the slopes, and weigh the constraints anew unless it is too early."""
-        full = rank >= self.max_rank
-        # Most often the certificate has shown already that they are short enough; and at the largest rank
-        # allowed no more factors will come, so that longer ones may be right.
-        enough = full or spectrum.largest() <= TOO_LONG * self.function.ridge
-        self.function.multiplier = slopes.gx if enough else self._short_enough(slopes.gx)
-        if not early:
-            self._adapt_rho(value - self.highest, slopes, full=full)
-
-    def _short_enough(self, multiplier: FloatArray) -> FloatArray:
-        """Bring multipliers back to the spectral norm that λ1 allows, if they are far above it.
-
-        They are where factors are too few to meet the features, and would push offsets out of reach.
-        """
-        features, _ = self.engine.cells.matrices(multiplier, self.engine.cells.y_value)
-        excess = SparseSpectrum(features, features[:, :0]).largest() / self.function.ridge
-        return multiplier / excess if excess > TOO_LONG else multiplier
-
-    def _set_rho(self, factor: float) -> None:
-        """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
-        cells = self.engine.cells
-        side = np.sqrt(min(self.engine.n, cells.n_features))
-        length = float(np.linalg.norm(cells.x_value)) or 1.0
-        self.first_rho = self.function.rho = factor * 600 * self.function.ridge * side / length
-
-    def _adapt_rho(self, gap: float, slopes: Slopes, *, full: bool) -> None:
-        """Balance the constraints against the rest: neither should make up all of the gap.
-
-        At the largest rank allowed (``full``) the gap is the cap's doing and says nothing of the constraints,
-        which must not be let go for it.
-        """
-        side = min(self.engine.n, self.engine.cells.n_features)
-        share = self.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
-        if share < LOW_SHARE and not full:
-            self.function.rho = max(self.function.rho / 3, 1e-3 * self.first_rho)
-        elif share > HIGH_SHARE:
-            self.function.rho = min(self.function.rho * 3, 1e3 * self.first_rho)
 
     # -- certificate ---------------------------------------------------------------------------------
 
@@ -373,49 +333,16 @@ class FactoredRun:
     # -- rank ----------------------------------------------------------------------------------------
 
     def _grow(self, W: FloatArray, s: FloatArray, spectrum: SparseSpectrum | None) -> tuple[FloatArray, bool]:
-        """Add the directions in which the dual matrix exceeds λ1, scaled by a search along all of them."""
-        n, ridge, k = self.engine.n, self.function.ridge, len(s)
-        if spectrum is None or k >= self.max_rank:
+        """Add directions unless none is missing; give whether the dual matrix clearly exceeded λ1."""
+        if spectrum is None:
             return W, False
-        top = spectrum.largest()
-        if top <= ridge * (1 + 0.3 * self.tol):
-            return W, False
-        values, vectors = spectrum.above(ridge + 0.5 * (top - ridge), self.max_rank - k)
-        # What lies in the span of the present V the row step can reach by itself.
-        strong = s > 1.0 * ridge
-        present = W[n:, 1 : k + 1][:, strong] / np.sqrt(s[strong])
-        fresh = 1 - ((present.T @ vectors) ** 2).sum(axis=0) > 0.3
-        values, vectors = values[fresh], vectors[:, fresh]
-        if not values.size:
-            return W, False
-        images = spectrum.images(vectors) / values
-
-        def trial(size: float) -> tuple[float, FloatArray]:
-            root = np.sqrt(size * (values - ridge))
-            U = np.hstack((W[:n, 1 : k + 1], images * root))
-            V = np.hstack((W[n:, 1 : k + 1], -vectors * root))
-            grown = self.function.pack(U, V, self.function.offsets(W))
-            return self.function.value(grown)[0], grown
-
-        before = self.function.value(W)[0]
-        size = self.growth
-        best, grown = trial(size)
-        while best >= before and size > 1e-6 * self.growth:
-            size /= 3
-            best, grown = trial(size)
-        if best >= before:
-            # Slopes of another λ1 need not lead downhill.
-            return W, False
-        for _ in range(6):
-            longer, candidate = trial(3 * size)
-            if longer >= best:
-                break
-            best, grown, size = longer, candidate, 3 * size
-        self.growth = size
-        return grown, top > 1.01 * ridge
+        grown, self.growth, exceeded = add_directions(
+            self.function, W, s, spectrum, self.max_rank, self.growth, least_excess=0.3 * self.tol
+        )
+        return grown, exceeded
 
     def _capped(self, rank: int, slopes: Slopes) -> bool:
-        """Tell whether the rank's bound is all that stands between this answer and the minimum."""
+        """Whether the rank's bound is all that stands between this answer and the minimum."""
         if rank < self.max_rank or self.max_rank == min(self.objective.shape):
             return False
         if not self.function.interpolates:

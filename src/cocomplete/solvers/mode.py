@@ -1,7 +1,7 @@
-"""Rows that were not part of the fit, and how sure the minimiser of F is of every cell.
+"""The minimiser of F (the MAP estimate) for new rows, and a posterior variance of every cell.
 
 A new row keeps V and the offsets and minimises its own share of F: one row step. The curvature of that share
-is the row's uncertainty (Laplace's approximation).
+is the inverse of the row's posterior covariance (Laplace's approximation).
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Mode(FieldsAlone):
     rho : float
         2w, or the weight that stands for a constraint.
     cells : Cells
-        What it was fitted to; its noise is judged by them.
+        Those of the fit; the noise is estimated on them.
     """
 
     V: FloatArray

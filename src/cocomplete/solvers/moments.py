@@ -1,4 +1,4 @@
-"""What a model believes of every cell, and the observed cells as one pattern."""
+"""Posterior moments of every cell, and the observed cells as one pattern."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

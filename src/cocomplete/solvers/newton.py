@@ -33,7 +33,7 @@ class TrustRegion:
     cap: float = 5.0
 
     def reset(self) -> None:
-        """Forget what was learnt about other factors."""
+        """Forget what was found for other factors."""
         self.radius, self.cap = None, 5.0
 
 
@@ -87,7 +87,7 @@ def _direction(function: FactoredObjective, point: Point, region: TrustRegion, c
     ridge = dtype(function.ridge)
     inverse = model.diagonal()
     inverse[:, 1:] += ridge
-    # What has no curvature to speak of (the offset of a saturated label) stays where it is.
+    # What has next to no curvature (the offset of a saturated label) stays where it is.
     flat = inverse < 1e3 * np.finfo(dtype).tiny
     inverse[flat] = 1
     np.reciprocal(inverse, out=inverse)

@@ -21,7 +21,7 @@ from cocomplete.interrupts import stop_requested
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
+from cocomplete.solvers.solution import History, Monitor, Progress, Solution
 from cocomplete.spectral import LowRank, shrink, spectral_norm
 
 RELAXATION = 1.6
@@ -54,10 +54,9 @@ def solve_primal_dual(
     Each iteration costs two singular value shrinkages (one if λ2 = 0). The multiplier of M + 1oᵀ = T is the
     gradient of the losses, supported on Ω; with that of R it makes the dual point.
     """
-    started = perf_counter()
+    history = History(perf_counter(), monitor, progress)
     state, cells = _State.start(objective), Cells.of(objective.observed)
     best: tuple[float, LowRank, FloatArray] = (np.inf, state.M, state.offsets)
-    history: list[Record] = []
     highest, gap, next_change = -np.inf, np.inf, CHECK_EVERY
     interrupted = False
     for iteration in range(1, max_iter + 1):
@@ -70,18 +69,7 @@ def solve_primal_dual(
             best = (value, state.M, state.offsets)
         highest = max(highest, state.bound(objective, cells))
         gap = relative_gap(best[0], highest)
-        seen, lost = watch(monitor, lambda: state.M, state.offsets)
-        started += lost
-        record: Record = {
-            "iteration": iteration,
-            "objective": value,
-            "seconds": perf_counter() - started,
-            "rank": state.M.rank,
-            "duality_gap": gap,
-        }
-        history.append(record | seen)
-        if progress is not None:
-            progress(history[-1])
+        history.add(iteration, value, lambda: state.M, state.offsets, rank=state.M.rank, duality_gap=gap)
         if gap <= tol or interrupted:
             break
         if iteration >= next_change:
@@ -89,7 +77,14 @@ def solve_primal_dual(
             state.balance()
     value, M, offsets = best
     return Solution(
-        M, offsets, value, gap, iteration, converged=gap <= tol, history=history, interrupted=interrupted
+        M,
+        offsets,
+        value,
+        gap,
+        iteration,
+        converged=gap <= tol,
+        history=history.records,
+        interrupted=interrupted,
     )
 
 

@@ -16,7 +16,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
+from cocomplete.solvers.solution import History, Monitor, Progress, Solution
 from cocomplete.spectral import LowRank, Shrunken, shrink
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -91,53 +91,22 @@ def solve_proximal(
     Returns
     -------
     Solution
-        Its ``duality_gap`` is NaN: see :func:`with_gap`. ``converged`` says whether ``tol`` was met. M is the
+        Its ``duality_gap`` is NaN: see :func:`with_gap`. ``converged`` is whether ``tol`` was met. M is the
         last shrunken matrix, before ``constrain`` touched it.
     """
-    started = perf_counter()
-    L, t = recipe.curvature, 1.0
+    history = History(perf_counter(), monitor, progress)
+    L, t, total, converged = recipe.curvature, 1.0, np.inf, False
     shrunken: Shrunken | None = None
     M, o = start.dense(), offsets
-    V, V_o = M.copy(), o
-    if recipe.constrain is not None:
-        recipe.constrain(V)
-    history: list[Record] = []
-    total, converged = np.inf, False
+    V, V_o = _constrained(M.copy(), recipe), o
     slope: FloatArray | None = None
     ahead: tuple[float, FloatArray] | None = None
     for iteration in range(1, recipe.max_iter + 1):
         at_V, gradient = loss(_shift(V, V_o)) if ahead is None else ahead
         o_new = V_o if recipe.offset_steps is None else V_o - recipe.offset_steps * gradient.sum(axis=0)
-        while True:
-            # The gradient is ours: only a step that may have to be taken again needs it once more.
-            aim = gradient.copy() if recipe.backtrack else gradient
-            aim *= M.dtype.type(-1 / L)
-            aim += V
-            shrunken = shrink(aim, penalty / L)
-            M_new = shrunken.dense()
-            if recipe.constrain is not None:
-                recipe.constrain(M_new)
-            value, slope_new = loss(_shift(M_new, o_new))
-            if not recipe.backtrack:
-                break
-            move = M_new - V
-            if value <= at_V + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move)):
-                break
-            L *= 2
+        shrunken, M_new, value, slope_new, L = _step(loss, penalty, recipe, V, at_V, gradient, o_new, L)
         total, before = value + penalty * shrunken.trace_norm, total
-        seen, lost = watch(monitor, shrunken.low_rank, o_new)
-        started += lost
-        history.append(
-            {
-                "iteration": iteration,
-                "objective": total,
-                "seconds": perf_counter() - started,
-                "rank": shrunken.rank,
-                **seen,
-            }
-        )
-        if progress is not None:
-            progress(history[-1])
+        history.add(iteration, total, shrunken.low_rank, o_new, rank=shrunken.rank)
         change, o_change = M_new - M, o_new - o
         M, o = M_new, o_new
         converged = abs(total - before) < recipe.tol * abs(total)
@@ -147,13 +116,54 @@ def solve_proximal(
         momentum, t = _momentum(1.0 if uphill else t) if recipe.accelerate else (0.0, t)
         if recipe.quadratic and slope is not None:
             ahead = _further(value, slope_new, slope, change, momentum)
-        slope = slope_new
-        V = change
-        V *= M.dtype.type(momentum)
-        V += M
+        slope, V = slope_new, _extrapolated(M, change, momentum)
         V_o = o + M.dtype.type(momentum) * o_change
     reached = start if shrunken is None else shrunken.low_rank()
-    return Solution(reached, o, total, float("nan"), len(history), converged=converged, history=history)
+    return Solution(
+        reached, o, total, float("nan"), len(history.records), converged=converged, history=history.records
+    )
+
+
+def _step(
+    loss: Loss,
+    penalty: float,
+    recipe: Recipe,
+    V: FloatArray,
+    at_V: float,
+    gradient: FloatArray,
+    offsets: FloatArray,
+    L: float,
+) -> tuple[Shrunken, FloatArray, float, FloatArray, float]:
+    """Do a gradient step from V and shrink; give M, M dense and constrained, f and ∇f there, and L."""
+    while True:
+        # The gradient is ours: only a step that may have to be taken again needs it once more.
+        aim = gradient.copy() if recipe.backtrack else gradient
+        aim *= V.dtype.type(-1 / L)
+        aim += V
+        shrunken = shrink(aim, penalty / L)
+        M = _constrained(shrunken.dense(), recipe)
+        value, slope = loss(_shift(M, offsets))
+        if not recipe.backtrack:
+            break
+        move = M - V
+        if value <= at_V + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move)):
+            break
+        L *= 2
+    return shrunken, M, value, slope, L
+
+
+def _constrained(M: FloatArray, recipe: Recipe) -> FloatArray:
+    """Give M, of which the recipe has set cells in place if it does so."""
+    if recipe.constrain is not None:
+        recipe.constrain(M)
+    return M
+
+
+def _extrapolated(M: FloatArray, change: FloatArray, momentum: float) -> FloatArray:
+    """Give M + momentum · change, in the memory of ``change``."""
+    change *= M.dtype.type(momentum)
+    change += M
+    return change
 
 
 def _momentum(t: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""What a solver returns."""
+"""What a solver returns, and the record of its iterations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,15 +21,40 @@ Progress = Callable[[Record], None]
 """Called with every finished record, for people who watch."""
 
 
-def watch(
-    monitor: Monitor | None, factors: Callable[[], LowRank], offsets: FloatArray
-) -> tuple[dict[str, float], float]:
-    """Let a monitor look, if there is one; give what it saw and how long that took."""
-    if monitor is None:
-        return {}, 0.0
-    paused = perf_counter()
-    seen = monitor(factors(), offsets)
-    return seen, perf_counter() - paused
+class History:
+    """The records of a solver's iterations.
+
+    Parameters
+    ----------
+    started : float
+        Clock reading that ``seconds`` count from.
+    monitor, progress : callable or None
+        As given to the solver.
+    """
+
+    def __init__(self, started: float, monitor: Monitor | None, progress: Progress | None) -> None:
+        self.started, self.monitor, self.progress = started, monitor, progress
+        self.records: list[Record] = []
+
+    def add(
+        self,
+        iteration: int,
+        objective: float,
+        factors: Callable[[], LowRank],
+        offsets: FloatArray,
+        **figures: float,
+    ) -> None:
+        """Record an iteration, with what the monitor finds; its time does not count."""
+        seen: dict[str, float] = {}
+        if self.monitor is not None:
+            paused = perf_counter()
+            seen = self.monitor(factors(), offsets)
+            self.started += perf_counter() - paused
+        seconds = perf_counter() - self.started
+        record = {"iteration": iteration, "objective": objective, "seconds": seconds, **figures}
+        self.records.append(record | seen)
+        if self.progress is not None:
+            self.progress(self.records[-1])
 
 
 @dataclass(frozen=True, eq=False)

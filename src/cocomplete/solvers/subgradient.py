@@ -13,7 +13,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.interrupts import stop_requested
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.solution import Monitor, Progress, Record, Solution, watch
+from cocomplete.solvers.solution import History, Monitor, Progress, Solution
 from cocomplete.spectral import LowRank, Shrunken, shrink
 
 
@@ -60,12 +60,17 @@ def solve_subgradient(
     The shrinkage threshold is η_t·λ1, the proximal step of λ1‖·‖_*, although the paper's Eq. (4) writes λ1:
     only so do its published figures come out.
     """
-    started = perf_counter()
+    history = History(perf_counter(), monitor, progress)
+    return _iterate(objective, history, max_iter, step, decay, floor)
+
+
+def _iterate(
+    objective: Objective, history: History, max_iter: int, eta: float, decay: float, floor: float | None
+) -> Solution:
+    """Do a subgradient step and a shrinkage at a time, from M = 0."""
     dense = np.zeros(objective.shape, objective.dtype)
     shifted = bool(objective.offsets.any())
     value, gradient = objective.loss(dense + objective.offsets)
-    history: list[Record] = []
-    eta = step
     reached: Shrunken | None = None
     interrupted = False
     for iteration in range(1, max_iter + 1):
@@ -74,32 +79,21 @@ def solve_subgradient(
         M = shrink(dense, eta * objective.rank_penalty)
         dense = M.dense()
         value, gradient = objective.loss(dense + objective.offsets if shifted else dense, out=gradient)
-        seen, lost = watch(monitor, M.low_rank, objective.offsets)
-        started += lost
-        record: Record = {
-            "iteration": iteration,
-            "objective": value + objective.rank_penalty * M.trace_norm,
-            "seconds": perf_counter() - started,
-            "rank": M.rank,
-            "step": eta,
-        }
-        history.append(record | seen)
+        value += objective.rank_penalty * M.trace_norm
+        history.add(iteration, value, M.low_rank, objective.offsets, rank=M.rank, step=eta)
         reached = M
-        if progress is not None:
-            progress(history[-1])
         interrupted = stop_requested()
         if interrupted:
             break
         eta = eta * decay if floor is None else max(eta * decay, min(floor, eta))
-    total = history[-1]["objective"] if history else value
     return Solution(
         LowRank.zero(objective.shape, objective.dtype) if reached is None else reached.low_rank(),
         objective.offsets,
-        total,
+        value,
         float("nan"),
-        len(history),
+        len(history.records),
         converged=False,
-        history=history,
+        history=history.records,
         interrupted=interrupted,
     )
 

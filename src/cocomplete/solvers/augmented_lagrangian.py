@@ -1,0 +1,66 @@
+"""Observed features as constraints (λ2 ≥ λ1): multipliers and weight of the augmented Lagrangian."""
+
+import numpy as np
+
+from cocomplete.arrays import FloatArray
+from cocomplete.engines.local import Slopes
+from cocomplete.solvers.factors import FactoredObjective
+from cocomplete.spectral import SparseSpectrum
+
+LOW_SHARE, HIGH_SHARE = 0.03, 0.5
+"""The constraints' share of the gap outside of which their weight is changed."""
+
+TOO_LONG = 2.0
+"""Multipliers this many times as long as λ1 allows show that the factors are not there yet."""
+
+
+class FeatureConstraints:
+    """Sets the multipliers λ and the weight ρ of a factored objective, on which Newton's method then runs.
+
+    Parameters
+    ----------
+    function : FactoredObjective
+        Its ``multiplier`` and ``rho`` are written.
+    """
+
+    def __init__(self, function: FactoredObjective) -> None:
+        self.function = function
+        self.first_rho = function.rho
+
+    def take_over(self, slopes: Slopes, spectrum: SparseSpectrum, *, full: bool) -> None:
+        """Take over multipliers from the slopes (``full``: the largest rank allowed is reached)."""
+        # Most often the certificate has shown already that they are short enough; and at the largest rank
+        # allowed no more factors will come, so that longer ones may be right.
+        enough = full or spectrum.largest() <= TOO_LONG * self.function.ridge
+        self.function.multiplier = slopes.gx if enough else self.short_enough(slopes.gx)
+
+    def short_enough(self, multiplier: FloatArray) -> FloatArray:
+        """Bring multipliers back to the spectral norm that λ1 allows, if they are far above it.
+
+        They are where factors are too few to meet the features, and would push offsets out of reach.
+        """
+        cells = self.function.engine.cells
+        features, _ = cells.matrices(multiplier, cells.y_value)
+        excess = SparseSpectrum(features, features[:, :0]).largest() / self.function.ridge
+        return multiplier / excess if excess > TOO_LONG else multiplier
+
+    def set_rho(self, factor: float) -> None:
+        """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
+        engine = self.function.engine
+        side = np.sqrt(min(engine.n, engine.cells.n_features))
+        length = float(np.linalg.norm(engine.cells.x_value)) or 1.0
+        self.first_rho = self.function.rho = factor * 600 * self.function.ridge * side / length
+
+    def adapt_rho(self, gap: float, slopes: Slopes, *, full: bool) -> None:
+        """Balance the constraints against the rest: neither should make up all of the gap.
+
+        At the largest rank allowed (``full``) the gap is the cap's doing and carries no information on the
+        constraints, which must not be let go for it.
+        """
+        function = self.function
+        side = min(function.engine.n, function.engine.cells.n_features)
+        share = function.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
+        if share < LOW_SHARE and not full:
+            function.rho = max(function.rho / 3, 1e-3 * self.first_rho)
+        elif share > HIGH_SHARE:
+            function.rho = min(function.rho * 3, 1e3 * self.first_rho)
