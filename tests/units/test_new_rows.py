@@ -170,7 +170,7 @@ def test_frames_keep_names_index_and_kind() -> None:
     assert new.Y.columns == list(clinic.label_names)
 
 
-def test_a_model_without_labels_has_no_probabilities():
+def test_a_model_without_labels_has_no_probabilities() -> None:
     X = np.random.default_rng(0).normal(size=(20, 4))
     model = CoCompleter(**GIVEN).fit(X)
     for method in ("predict", "predict_proba", "decision_function"):
@@ -285,7 +285,7 @@ def test_noise_is_answered_about_as_well_as_by_means() -> None:
     assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
 
 
-def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(data):
+def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(data: Bunch) -> None:
     model = CoCompleter().fit(data.X, data.Y)
     found = model.validation_
     assert set(found) == {"features", "labels", "unlabelled"}
@@ -299,7 +299,7 @@ def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_predicti
         assert sum(weights.values()) == pytest.approx(1)
         # What was judged is what answers.
         answering: dict[str, Any] = {}
-        for one in whole.members_:
+        for one in model.members_:
             answering[one["name"]] = answering.get(one["name"], 0) + one[inner]
         assert {name: weight for name, weight in answering.items() if weight > 0} == pytest.approx(weights)
     assert CoCompleter().fit(data.X, data.Y).validation_ == found
