@@ -228,12 +228,12 @@ def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap() -> None
         assert (run.function.rho < run.constraints.first_rho) == falls
 
 
-def test_small_problems_leave_blas_one_thread():
+def test_small_problems_leave_blas_one_thread() -> None:
     from threadpoolctl import threadpool_info, threadpool_limits
 
     from cocomplete.solvers.blas import FEW, one_thread_if_small
 
-    def threads():
+    def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
     with threadpool_limits(2, "blas"):

@@ -329,7 +329,7 @@ def test_whole_matrices_and_loops_over_cells_give_the_same(seed: int) -> None:
 
 
 @given(st.integers(0, 10_000))
-def test_sums_and_posteriors_are_those_of_loops_over_cells(seed):
+def test_sums_and_posteriors_are_those_of_loops_over_cells(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     k, whole, (n, m) = U.shape[1], Pattern.of(cells), cells.shape
     (U, second_u), (V, second_v) = moments_of(rng, n, k), moments_of(rng, m, k)
@@ -361,7 +361,7 @@ def test_sums_and_posteriors_are_those_of_loops_over_cells(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_cells_of_any_rows_are_those_of_the_table(seed):
+def test_cells_of_any_rows_are_those_of_the_table(seed: int) -> None:
     rng, cells, _, _, _, _ = table(seed)
     some = rng.integers(cells.shape[0], size=rng.integers(0, 9))
     taken = cells.take(some)

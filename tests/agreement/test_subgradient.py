@@ -1,4 +1,5 @@
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_history_has_objective_seconds_step_and_the_monitor_s_figures(
             "Y_error": hamming_error(data.Y_true, dense[:, 40:] > 0),
         }
 
-    records = []
+    records: list[dict[str, Any]] = []
     solution = solve_subgradient(objective, max_iter=120, monitor=errors, progress=records.append)
     assert records == solution.history
     assert [record["iteration"] for record in records] == list(range(1, 121))

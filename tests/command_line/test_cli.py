@@ -208,7 +208,7 @@ def interrupted(self, *tables, progress):
 CoCompleter.fit = interrupted
 main()
 """
-    command = [
+    command: list[str | Path] = [
         sys.executable,
         "-c",
         code,

@@ -268,7 +268,7 @@ def test_the_recorded_share_is_found(share: float) -> None:
     assert model.predict_proba(X).mean() == pytest.approx(Y.mean(), rel=0.25)
 
 
-def test_a_share_that_is_not_identified_is_asked_for():
+def test_a_share_that_is_not_identified_is_asked_for() -> None:
     X, _, seen = recorded_ones(0.5, slope=0.0)
     with pytest.warns(UserWarning, match=r"hardly identify which share .* recorded_share= if you know it"):
         CoCompleter(label_policy="positive-unlabelled").fit(X, seen)

@@ -43,7 +43,7 @@ np.testing.assert_array_equal(model.predict_proba(new), expected)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
 @pytest.mark.parametrize("way", ["fork", "joblib"])
-def test_forked_processes_answer(way):
+def test_forked_processes_answer(way: str) -> None:
     # Two threads, so that the parent has a pool to lose; the first run compiles.
     environment = os.environ | {"NUMBA_NUM_THREADS": "2"}
     subprocess.run([sys.executable, "-c", SCRIPT, way], env=environment, check=True, timeout=240)

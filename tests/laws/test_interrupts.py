@@ -3,31 +3,37 @@
 import signal
 import threading
 import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils import Bunch
 
 from cocomplete import CoCompleter, InputError
+from cocomplete.arrays import FloatArray
 from cocomplete.choosing.ensemble import EnsembleFit
-from cocomplete.choosing.kinds import KINDS, AverageKind, Candidate
+from cocomplete.choosing.kinds import KINDS, AverageKind, Candidate, Kind
 from cocomplete.choosing.shared import SharedFits
 from cocomplete.datasets import make_low_rank_multilabel
+from cocomplete.fitted.parts import Part
 from cocomplete.interrupts import acknowledge_stop, interrupts, stop_requested
 from cocomplete.members.average import Average
+from cocomplete.members.prediction import Member
 from cocomplete.members.trivial import Trivial
 from cocomplete.metrics import hamming_error
 
-GIVEN = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 KEPT = "fit was interrupted: this is the best model found so far"
 
 
-def press():
+def press() -> None:
     signal.raise_signal(signal.SIGINT)
 
 
 @pytest.fixture(autouse=True)
-def _python_answers_ctrl_c():
+def _python_answers_ctrl_c() -> Iterator[None]:
     """A run in the background of a shell ignores Ctrl-C; and whatever happens, the handler is put back."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -36,7 +42,7 @@ def _python_answers_ctrl_c():
 
 
 @pytest.fixture(scope="module")
-def data():
+def data() -> Bunch:
     table = make_low_rank_multilabel(160, 15, 6, rank=2, observed=0.6, random_state=1)
     table.X = table.X + np.random.default_rng(0).normal(size=table.X.shape)
     return table
@@ -45,10 +51,10 @@ def data():
 class Impatient:
     """Presses Ctrl-C once a record of some kind has been seen often enough."""
 
-    def __init__(self, after, stage=None, times=1):
+    def __init__(self, after: int, stage: str | None = None, times: int = 1) -> None:
         self.after, self.stage, self.seen, self.times = after, stage, 0, times
 
-    def __call__(self, record):
+    def __call__(self, record: Mapping[str, Any]) -> None:
         if record.get("stage") == self.stage:
             self.seen += 1
             if self.seen == self.after:
@@ -59,13 +65,13 @@ class Impatient:
 # -- the request itself --------------------------------------------------------------------------------
 
 
-def test_raise_changes_nothing():
+def test_raise_changes_nothing() -> None:
     with pytest.raises(KeyboardInterrupt), interrupts("raise"):
         press()
     assert not stop_requested()
 
 
-def test_keep_makes_the_first_a_request_and_raises_the_second():
+def test_keep_makes_the_first_a_request_and_raises_the_second() -> None:
     with interrupts("keep"):
         assert not stop_requested()
         press()
@@ -77,8 +83,8 @@ def test_keep_makes_the_first_a_request_and_raises_the_second():
     assert not stop_requested()
 
 
-def test_the_handler_is_put_back_after_an_error():
-    def fail():
+def test_the_handler_is_put_back_after_an_error() -> None:
+    def fail() -> NoReturn:
         press()
         raise ZeroDivisionError
 
@@ -87,7 +93,7 @@ def test_the_handler_is_put_back_after_an_error():
     assert not stop_requested()
 
 
-def test_a_users_own_handler_has_the_second():
+def test_a_users_own_handler_has_the_second() -> None:
     seen = []
     signal.signal(signal.SIGINT, lambda *_: seen.append(1))
     with interrupts("keep"):
@@ -99,7 +105,7 @@ def test_a_users_own_handler_has_the_second():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def test_ctrl_c_that_is_switched_off_stays_off():
+def test_ctrl_c_that_is_switched_off_stays_off() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with interrupts("keep"):
         press()
@@ -107,10 +113,10 @@ def test_ctrl_c_that_is_switched_off_stays_off():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def test_other_threads_have_requests_of_their_own():
+def test_other_threads_have_requests_of_their_own() -> None:
     found = []
 
-    def work():
+    def work() -> None:
         with interrupts("keep"):
             found.append(stop_requested())
 
@@ -126,7 +132,7 @@ def test_other_threads_have_requests_of_their_own():
 # -- the estimator -------------------------------------------------------------------------------------
 
 
-def test_on_interrupt_is_checked(data):
+def test_on_interrupt_is_checked(data: Bunch) -> None:
     with pytest.raises(InputError, match="on_interrupt must be one of 'raise', 'keep', got 'ask'"):
         CoCompleter(on_interrupt="ask").fit(data.X, data.Y)
 
@@ -141,7 +147,9 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("params", "stage"), WAYS)
-def test_ctrl_c_raises_and_leaves_an_unfitted_estimator_alone(data, params, stage):
+def test_ctrl_c_raises_and_leaves_an_unfitted_estimator_alone(
+    data: Bunch, params: dict[str, Any], stage: str | None
+) -> None:
     model = CoCompleter(**params)
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt):
@@ -149,7 +157,7 @@ def test_ctrl_c_raises_and_leaves_an_unfitted_estimator_alone(data, params, stag
     assert vars(model) == before
 
 
-def test_ctrl_c_raises_and_leaves_the_last_fit_alone(data):
+def test_ctrl_c_raises_and_leaves_the_last_fit_alone(data: Bunch) -> None:
     model = CoCompleter(**GIVEN).fit(data.X, data.Y)
     before = dict(vars(model))
     predicted = model.predict_proba(data.X)
@@ -160,7 +168,7 @@ def test_ctrl_c_raises_and_leaves_the_last_fit_alone(data):
     np.testing.assert_array_equal(model.predict_proba(data.X), predicted)
 
 
-def test_an_error_leaves_the_last_fit_alone(data):
+def test_an_error_leaves_the_last_fit_alone(data: Bunch) -> None:
     model = CoCompleter(**GIVEN).fit(data.X, data.Y)
     before = dict(vars(model))
     model.threshold = [0.1, 0.2]
@@ -169,7 +177,7 @@ def test_an_error_leaves_the_last_fit_alone(data):
     assert all(value is before[name] for name, value in vars(model).items() if name != "threshold")
 
 
-def test_a_fit_leaves_nothing_of_the_one_before(data):
+def test_a_fit_leaves_nothing_of_the_one_before(data: Bunch) -> None:
     model = CoCompleter(**GIVEN).fit(data.X[:60], data.Y[:60])
     assert model.solver_ == "factored"
     model.set_params(rank_penalty="auto", residual_penalty="auto", feature_weight="auto")
@@ -178,7 +186,7 @@ def test_a_fit_leaves_nothing_of_the_one_before(data):
     assert not hasattr(model, "solver_")
 
 
-def test_warnings_point_to_the_line_that_called_fit(data):
+def test_warnings_point_to_the_line_that_called_fit(data: Bunch) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CoCompleter(**GIVEN, tol=1e-12, max_iter=2).fit(data.X, np.where(data.Y == 1, 1.0, np.nan))
@@ -186,7 +194,7 @@ def test_warnings_point_to_the_line_that_called_fit(data):
     assert {one.filename for one in caught} == {__file__}
 
 
-def kept(data, after, stage=None, **params):
+def kept(data: Bunch, after: int, stage: str | None = None, **params: Any) -> CoCompleter:
     """A model whose fit was interrupted at some record."""
     model = CoCompleter(on_interrupt="keep", **params)
     with pytest.warns(UserWarning, match=KEPT):
@@ -194,7 +202,7 @@ def kept(data, after, stage=None, **params):
 
 
 @pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
-def test_keep_in_the_solver_keeps_what_was_reached(data, solver):
+def test_keep_in_the_solver_keeps_what_was_reached(data: Bunch, solver: str) -> None:
     model = kept(data, 2, **GIVEN, solver=solver, tol=1e-12, max_iter=60)
     assert not model.converged_
     assert model.history_[-1]["iteration"] == model.label_solution_.n_iter
@@ -202,14 +210,14 @@ def test_keep_in_the_solver_keeps_what_was_reached(data, solver):
     assert np.isfinite(model.complete(data.X, data.Y).X).all()
 
 
-def test_keep_while_penalties_are_chosen_takes_the_best_so_far_and_solves_it_in_full(data):
+def test_keep_while_penalties_are_chosen_takes_the_best_so_far_and_solves_it_in_full(data: Bunch) -> None:
     model = kept(data, 1, "judging", averaging=False)
     assert 0 < len(model.validation_["candidates"]) < 15
     assert model.converged_
     assert not model.label_solution_.interrupted
 
 
-def test_a_second_ctrl_c_raises(data):
+def test_a_second_ctrl_c_raises(data: Bunch) -> None:
     model = CoCompleter(on_interrupt="keep", **GIVEN)
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt):
@@ -217,8 +225,8 @@ def test_a_second_ctrl_c_raises(data):
     assert vars(model) == before
 
 
-def test_a_search_over_parameters_ends_by_default_and_goes_on_with_keep(data):
-    def search(on_interrupt):
+def test_a_search_over_parameters_ends_by_default_and_goes_on_with_keep(data: Bunch) -> None:
+    def search(on_interrupt: str) -> GridSearchCV:
         model = CoCompleter(**GIVEN, tol=1e-12, max_iter=8, on_interrupt=on_interrupt)
         return GridSearchCV(model, {"scale": [True, False]}, cv=2, error_score="raise")
 
@@ -232,7 +240,7 @@ def test_a_search_over_parameters_ends_by_default_and_goes_on_with_keep(data):
 
 
 @pytest.mark.parametrize("after", [1, 5, 6])
-def test_keep_while_members_are_judged_uses_the_kinds_that_were_finished(data, after):
+def test_keep_while_members_are_judged_uses_the_kinds_that_were_finished(data: Bunch, after: int) -> None:
     model = kept(data, after, "judging")
     done = model.complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
@@ -244,17 +252,19 @@ def test_keep_while_members_are_judged_uses_the_kinds_that_were_finished(data, a
 
 
 @pytest.mark.parametrize("after", [1, 3])
-def test_keep_in_an_average_keeps_what_was_reached(data, after):
+def test_keep_in_an_average_keeps_what_was_reached(data: Bunch, after: int) -> None:
     model = kept(data, after, "averaging")
     done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
     assert np.isfinite(done.X).all()
     assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
 
 
-def test_keep_after_averages_are_fitted_leaves_the_averages(data, monkeypatch):
+def test_keep_after_averages_are_fitted_leaves_the_averages(
+    data: Bunch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     averages = SharedFits.averages
 
-    def hasty(self):
+    def hasty(self: SharedFits) -> list[Average]:
         press()
         return averages(self)
 
@@ -269,11 +279,13 @@ def test_keep_after_averages_are_fitted_leaves_the_averages(data, monkeypatch):
     assert np.isfinite(model.predict_proba(data.X)).all()
 
 
-def test_keep_while_others_are_fitted_keeps_the_one_that_was_at_work(data, monkeypatch):
+def test_keep_while_others_are_fitted_keeps_the_one_that_was_at_work(
+    data: Bunch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fitted = []
 
-    def hasty(fit):
-        def pressing(self, *arguments):
+    def hasty(fit: Callable[..., Member]) -> Callable[..., Member]:
+        def pressing(self: Kind, *arguments: Any) -> Member:
             # Members of the whole table; on folds the same method judges.
             if arguments[-1]:
                 fitted.append(self.name)
@@ -294,17 +306,19 @@ def test_keep_while_others_are_fitted_keeps_the_one_that_was_at_work(data, monke
         assert weights.sum() == pytest.approx(1)
 
 
-def test_keep_before_any_weighed_member_leaves_the_average_that_completes_rows(data, monkeypatch):
+def test_keep_before_any_weighed_member_leaves_the_average_that_completes_rows(
+    data: Bunch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     weigh = EnsembleFit._weights
 
-    def without_averages(self, part, candidates):
+    def without_averages(self: EnsembleFit, part: Part, candidates: list[Candidate]) -> FloatArray:
         found = weigh(self, part, candidates)
         found[[one in (Candidate("average"), Candidate("scores")) for one in candidates]] = 0
         return found / found.sum() if found.sum() > 0 else np.eye(len(found))[0]
 
     averages = SharedFits.averages
 
-    def hasty(self):
+    def hasty(self: SharedFits) -> list[Average]:
         press()
         return averages(self)
 

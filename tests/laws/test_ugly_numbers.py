@@ -1,5 +1,7 @@
 """Numbers as large and as small as there are, of any byte order: finite answers, or one clear sentence."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -62,7 +64,7 @@ def test_units_of_single_precision_change_units_alone() -> None:
     X = (rng.normal(size=(30, 2)) @ rng.normal(size=(2, 4))).astype(np.float32)
     X[rng.random(X.shape) < 0.3] = nan
     unit = (2.0 ** np.array([-90, 90, 0, 40])).astype(np.float32)
-    given = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+    given: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
     one, other = (CoCompleter(**given).fit(table) for table in (X, X * unit))
     np.testing.assert_allclose(other.complete(X * unit).X / unit, one.complete(X).X, rtol=1e-3, atol=1e-4)
 
@@ -73,7 +75,7 @@ def test_an_absurd_value_leaves_the_other_rows_alone() -> None:
     X[::5, 0] = nan
     spoilt = X.copy()
     spoilt[1, 1] = 1e300
-    given = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+    given: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
     clean, other = (CoCompleter(**given).fit(table).complete(table).X for table in (X, spoilt))
     np.testing.assert_allclose(other[::5, 0], clean[::5, 0], atol=0.2)
 
@@ -108,9 +110,9 @@ def test_what_cannot_be_squared_is_refused_where_it_is_not_scaled() -> None:
         CoCompleter(rank_penalty=1.0, scale=False).fit(single)
 
 
-def test_penalties_beyond_the_float_type_are_refused():
+def test_penalties_beyond_the_float_type_are_refused() -> None:
     X = np.array([[1.0, 2.0], [2.0, 3.0], [4.0, 1.0]])
-    given = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+    given: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
     with pytest.raises(
         InputError, match=r"rank_penalty must be between 1e-100 and 1e\+100 for X of type float64"
     ):
@@ -121,7 +123,7 @@ def test_penalties_beyond_the_float_type_are_refused():
         CoCompleter(**given | {"feature_weight": 1e30}).fit(X.astype(np.float32))
 
 
-def test_steps_of_the_paper_that_run_away_are_refused():
+def test_steps_of_the_paper_that_run_away_are_refused() -> None:
     X = np.random.default_rng(0).normal(size=(6, 3))
     with pytest.raises(
         InputError, match=r"solver='paper' runs away: in iteration \d+, with step .*smaller step"

@@ -1,28 +1,27 @@
 """The variational fit: its bound is a bound and rises, rows are exact, intervals hold their share."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cocomplete.solvers.likelihood import NOISE_PRIOR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import gamma, multivariate_normal
 
+from cocomplete.arrays import FloatArray
 from cocomplete.engines import row_blocks
 from cocomplete.interrupts import interrupts
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers import posterior as posteriors
-from cocomplete.solvers import variational
-from cocomplete.solvers.basis import START_LENGTH, most_factors, whitening
+from cocomplete.solvers.basis import MOST_FACTORS, START_LENGTH, most_factors, whitening
 from cocomplete.solvers.moments import Moments, pack, unpack
 from cocomplete.solvers.posterior import PACE, ROW_TOL, FactorPosterior
-from cocomplete.solvers.row_block import RowBlock, Sums
+from cocomplete.solvers.row_block import RowBlock, Sites, Sums
 from cocomplete.solvers.variational import (
     BOUND_TOL,
     GROWTH_WARM_UP,
@@ -34,6 +33,8 @@ from cocomplete.solvers.variational import (
     SWEEPS,
     WARM_UP,
     _Ascent,
+    _Point,
+    _State,
     _with_factors,
     _without,
     fit_variational,
@@ -159,7 +160,7 @@ def test_no_sweep_lowers_the_bound(observed: Observations) -> None:
 
 @settings(max_examples=20)
 @given(tables())
-def test_a_fit_is_finite_ends_and_reports_whether_the_bound_stood_still(observed):
+def test_a_fit_is_finite_ends_and_reports_whether_the_bound_stood_still(observed: Observations) -> None:
     cells = Cells.of(observed)
     posterior = fitted(observed)
     predicted = posterior.predict(cells)
@@ -186,7 +187,7 @@ def test_the_bound_gains_while_precisions_are_learnt() -> None:
     assert posterior.bounds[-1] > posterior.bounds[0] + 50
 
 
-def ascended(observed, sweeps=2):
+def ascended(observed: Observations, sweeps: int = 2) -> _Ascent:
     """An ascent some sweeps after the warm-up, at a point that was accepted."""
     cells = Cells.of(observed)
     ascent = _Ascent(cells, np.zeros(cells.shape[1]))
@@ -197,22 +198,24 @@ def ascended(observed, sweeps=2):
     return ascent
 
 
-def sites_of(ascent):
+def sites_of(ascent: _Ascent) -> list[Sites]:
     return [block.sites for block in ascent.blocks]
 
 
-def assert_same_sites(ascent, sites):
+def assert_same_sites(ascent: _Ascent, sites: list[Sites]) -> None:
     for block, one in zip(ascent.blocks, sites, strict=True):
         np.testing.assert_array_equal(block.sites.weight, one.weight)
         np.testing.assert_array_equal(block.sites.pull, one.pull)
 
 
-def worse(self, point, *, learns):
+def worse(self: _Ascent, point: _Point, *, learns: bool) -> _State:
     """Stand in for the update: no feature is explained by anything."""
     return point.state._replace(noise=100 * point.state.noise)
 
 
-def revisited(ascent, observed, sites, pace):
+def revisited(
+    ascent: _Ascent, observed: Observations, sites: list[Sites], pace: float
+) -> tuple[Sums, list[Sites]]:
     """Sums and sites that a pass at the point reached gives from some sites on."""
     again = _Ascent(Cells.of(observed), ascent.base)
     again.pace = pace
@@ -221,7 +224,7 @@ def revisited(ascent, observed, sites, pace):
     return again._visit(ascent.reached.state).sums, sites_of(again)
 
 
-def test_steps_that_lower_the_bound_are_taken_back(monkeypatch):
+def test_steps_that_lower_the_bound_are_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(1, n=60)
     ascent = ascended(observed)
     reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
@@ -243,7 +246,7 @@ def test_steps_that_lower_the_bound_are_taken_back(monkeypatch):
     assert paces[-1] < SLOWEST <= paces[-2]
 
 
-def test_a_removal_that_lowers_the_bound_is_taken_back(monkeypatch):
+def test_a_removal_that_lowers_the_bound_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(1, n=60)
     ascent = ascended(observed)
     reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
@@ -288,25 +291,25 @@ class Dense(NamedTuple):
 class Recording(_Ascent):
     """An ascent that remembers which bases it has tried."""
 
-    def _stretched(self, state, sums, B):
+    def _stretched(self, state: _State, sums: Sums, B: FloatArray) -> tuple[_State, Sums]:
         turned, there = super()._stretched(state, sums, B)
         self.bases = [*getattr(self, "bases", []), (turned.V, B, there)]
         return turned, there
 
-    def basis(self, state, sums):
+    def basis(self, state: _State, sums: Sums) -> tuple[FloatArray, Sums]:
         """B that has made a state, found by its V, and the sums there; none was better if it is not there."""
         found = [(B, there) for V, B, there in getattr(self, "bases", []) if V is state.V]
         return found[0] if found else (np.eye(state.width), sums)
 
 
-def prior_precision(ascent, precision):
+def prior_precision(ascent: _Ascent, precision: FloatArray) -> FloatArray:
     label = np.arange(ascent.m) >= ascent.cells.n_features
     return np.column_stack(
         (np.where(label, OFFSET_PRECISION[1], OFFSET_PRECISION[0]), precision[label.astype(int)])
     )
 
 
-def dense_sites(ascent, observed):
+def dense_sites(ascent: _Ascent, observed: Observations) -> tuple[FloatArray, FloatArray]:
     """Weight and pull of every observed cell, those of numbers without their noise; 0 where unknown."""
     d, known = observed.n_features, np.hstack((observed.X_known, observed.Y_known))
     weight = known.astype(float)
@@ -318,7 +321,7 @@ def dense_sites(ascent, observed):
     return weight, linear
 
 
-def dense_rows(state, weight, linear):
+def dense_rows(state: _State, weight: FloatArray, linear: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rows' posteriors given columns', by loops and inverses."""
     n, k, d = len(weight), state.width, state.noise.size
     scale = np.concatenate((1 / state.noise, np.ones(weight.shape[1] - d)))
@@ -332,7 +335,7 @@ def dense_rows(state, weight, linear):
     return U, U_cov
 
 
-def dense_noise(dense, observed, base):
+def dense_noise(dense: Dense, observed: Observations, base: FloatArray) -> FloatArray:
     """Expected squared residuals of each feature, and the prior's."""
     mean, variance = cell_moments(dense)
     d = observed.n_features
@@ -341,7 +344,14 @@ def dense_noise(dense, observed, base):
     return (np.nansum(squares, axis=0) + worth * guess) / (observed.X_known.sum(axis=0) + worth)
 
 
-def dense_columns(U, U_cov, noise, prior, weight, linear):
+def dense_columns(
+    U: FloatArray,
+    U_cov: FloatArray,
+    noise: FloatArray,
+    prior: FloatArray,
+    weight: FloatArray,
+    linear: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
     """Columns' posteriors given rows', by loops and inverses."""
     m, k, d = weight.shape[1], U.shape[1], noise.size
     scale = np.concatenate((1 / noise, np.ones(m - d)))
@@ -353,7 +363,7 @@ def dense_columns(U, U_cov, noise, prior, weight, linear):
     return V, V_cov
 
 
-def dense_precisions(dense, observed):
+def dense_precisions(dense: Dense, observed: Observations) -> FloatArray:
     """Precisions of every factor at which the bound is highest, for numbers and for labels."""
     shape, rate = PRECISION_PRIOR
     second = np.einsum("jrr->jr", dense.V_cov)[:, 1:] + dense.V[:, 1:] ** 2
@@ -436,7 +446,7 @@ def test_the_bound_is_that_of_its_definition(observed: Observations, sweeps: int
 
 @settings(max_examples=20)
 @given(tables(most_rows=15), st.integers(1, WARM_UP + 12), st.booleans())
-def test_an_update_is_what_normal_equations_give(observed, sweeps, learns):
+def test_an_update_is_what_normal_equations_give(observed: Observations, sweeps: int, learns: bool) -> None:
     cells = Cells.of(observed)
     base = np.linspace(-0.5, 0.5, cells.shape[1])
     ascent = Recording(cells, base)
@@ -542,7 +552,7 @@ def test_sites_have_the_expected_slope_and_curvature_of_their_labels(seed: int) 
 
 @settings(max_examples=15)
 @given(tables(), st.floats(0.05, 0.5))
-def test_noise_and_precisions_are_where_the_bound_is_highest(observed, off):
+def test_noise_and_precisions_are_where_the_bound_is_highest(observed: Observations, off: float) -> None:
     ascent = ascended(observed, 3)
     point = ascent._visit(ascent.next)
     updated = ascent._updated(point, learns=True)
@@ -566,7 +576,7 @@ def test_noise_and_precisions_are_where_the_bound_is_highest(observed, off):
 # -- the factors' basis --------------------------------------------------------------------------------
 
 
-def random_state(rng: np.random.Generator, ascent: _Ascent, k: int) -> tuple[Dense, _State]:
+def random_state(rng: np.random.Generator, ascent: _Ascent, k: int) -> tuple[Dense, _State, Sums]:
     """Some rows' and columns' moments and the state that belongs to them."""
     roots = [rng.normal(size=(size, k + 1, k + 1)) for size in (ascent.n, ascent.m)]
     U, V = rng.normal(size=(ascent.n, k + 1)), rng.normal(size=(ascent.m, k + 1))
@@ -688,7 +698,7 @@ def test_a_factor_is_supported_if_one_group_of_columns_supports_it() -> None:
 # -- factors are added ---------------------------------------------------------------------------------
 
 
-def test_added_factors_leave_the_others_moments_alone():
+def test_added_factors_leave_the_others_moments_alone() -> None:
     rng = np.random.default_rng(0)
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
     dense, state, _ = random_state(rng, ascent, 2)
@@ -706,7 +716,7 @@ def test_added_factors_leave_the_others_moments_alone():
 
 
 @pytest.mark.parametrize("growth", [1, 3])
-def test_factors_are_added_along_what_others_leave_unexplained(growth):
+def test_factors_are_added_along_what_others_leave_unexplained(growth: int) -> None:
     rng = np.random.default_rng(1)
     posterior, observed = random_posterior(rng, 6, 4, 2), random_rows(rng, 20, 6, 4)
     cells = Cells.of(observed)
@@ -726,7 +736,7 @@ def test_factors_are_added_along_what_others_leave_unexplained(growth):
     np.testing.assert_allclose(born @ born.T, loadings @ loadings.T, atol=1e-6)
 
 
-def test_no_more_factors_are_added_than_a_table_may_have():
+def test_no_more_factors_are_added_than_a_table_may_have() -> None:
     rng = np.random.default_rng(1)
     posterior, observed = random_posterior(rng, 6, 4, 2), random_rows(rng, 7, 6, 4)
     ascent = _Ascent(Cells.of(observed), posterior.base, posterior, 100)
@@ -735,7 +745,7 @@ def test_no_more_factors_are_added_than_a_table_may_have():
 
 @settings(max_examples=25)
 @given(tables())
-def test_a_fit_continued_from_itself_does_not_end_lower(observed):
+def test_a_fit_continued_from_itself_does_not_end_lower(observed: Observations) -> None:
     first = fitted(observed)
     second = fitted(observed, start=first)
     assert (np.diff(second.bounds) >= 0).all()
@@ -748,7 +758,7 @@ def test_a_fit_continued_from_itself_does_not_end_lower(observed):
 
 @settings(max_examples=15)
 @given(tables(), st.integers(1, 3))
-def test_bounds_of_grown_fits_rise_too(observed, growth):
+def test_bounds_of_grown_fits_rise_too(observed: Observations, growth: int) -> None:
     second = fitted(observed, start=fitted(observed), growth=growth)
     assert (np.diff(second.bounds) >= 0).all()
     assert second.rank <= most_factors(*Cells.of(observed).shape)
@@ -756,7 +766,7 @@ def test_bounds_of_grown_fits_rise_too(observed, growth):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_missing_factor_grows_again(seed):
+def test_a_missing_factor_grows_again(seed: int) -> None:
     observed, _, _ = modelled_table(seed)
     whole = fitted(observed)
     assert whole.rank == 2
@@ -772,7 +782,7 @@ def test_a_missing_factor_grows_again(seed):
     assert np.abs(there - here).mean() < 0.05 * np.abs(here).mean()
 
 
-def test_a_fit_to_other_rows_is_a_start():
+def test_a_fit_to_other_rows_is_a_start() -> None:
     observed, _, _ = modelled_table(3, n=300)
     some = Observations(observed.X[:200], observed.Y[:200])
     alone = fitted(observed)
@@ -784,7 +794,7 @@ def test_a_fit_to_other_rows_is_a_start():
     assert continued.bounds[-1] >= alone.bounds[-1] - 10 * BOUND_TOL * cell_count
 
 
-def test_a_start_is_left_alone():
+def test_a_start_is_left_alone() -> None:
     observed, _, _ = modelled_table(3, n=60)
     start = fitted(observed, max_iter=WARM_UP + 2)
     names = ("V", "second", "noise", "precision", "base")
@@ -800,14 +810,14 @@ def test_a_start_is_left_alone():
 @pytest.mark.parametrize("rows", [1, 7, 20])
 @settings(max_examples=8)
 @given(table=tables())
-def test_blocks_of_rows_add_up_to_the_table(rows, table):
+def test_blocks_of_rows_add_up_to_the_table(rows: int, table: Observations) -> None:
     cells = Cells.of(table)
     base = np.linspace(-0.5, 0.5, cells.shape[1])
     ascent = _Ascent(cells, base)
     for _ in range(WARM_UP + 2):
         ascent.sweep()
     with pytest.MonkeyPatch.context() as patch:
-        width = (variational.MOST_FACTORS + 1) * (variational.MOST_FACTORS + 2) // 2
+        width = (MOST_FACTORS + 1) * (MOST_FACTORS + 2) // 2
         patch.setattr(row_blocks, "BLOCK_NUMBERS", rows * width)
         cut = _Ascent(cells, base)
     assert len(ascent.blocks) == 1
@@ -824,7 +834,8 @@ def test_blocks_of_rows_add_up_to_the_table(rows, table):
     assert first == sites.weight.size
     cut.pace = ascent.pace
     one, other = ascent._visit(ascent.next), cut._visit(ascent.next)
-    for left, right in zip(one.sums, other.sums, strict=True):
+    for name in Sums._fields:
+        left, right = getattr(one.sums, name), getattr(other.sums, name)
         np.testing.assert_allclose(right, left, rtol=1e-10, atol=1e-10)
     assert other.bound == pytest.approx(one.bound, rel=1e-10)
     for name in ("weight", "pull"):
@@ -832,7 +843,7 @@ def test_blocks_of_rows_add_up_to_the_table(rows, table):
         np.testing.assert_allclose(moved, getattr(sites_of(ascent)[0], name), rtol=1e-10, atol=1e-12)
 
 
-def test_a_fit_does_not_depend_on_the_blocks(monkeypatch):
+def test_a_fit_does_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(4, n=40, d=7, labels=5)
     one, cells = fitted(observed), Cells.of(observed)
     monkeypatch.setattr(row_blocks, "BLOCK_NUMBERS", 6_000)
@@ -886,7 +897,7 @@ def test_labels_of_rows_settle_where_the_expected_slope_is_zero(seed: int) -> No
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from((1.0, PACE)))
-def test_rows_that_have_settled_stand_still(seed, pace):
+def test_rows_that_have_settled_stand_still(seed: int, pace: float) -> None:
     rng = np.random.default_rng(seed)
     posterior, cells = random_posterior(rng, 3, 4, 2), Cells.of(random_rows(rng, 9, 3, 4))
     block = RowBlock(cells, posterior.base)
@@ -917,7 +928,9 @@ def test_a_table_is_predicted_by_its_rows_moments(seed: int) -> None:
 
 @pytest.mark.parametrize("labels", [0, 5])
 @pytest.mark.parametrize("chunk", [1, 40, 4_000_000])
-def test_rows_do_not_depend_on_the_rows_predicted_with_them(monkeypatch, chunk, labels):
+def test_rows_do_not_depend_on_the_rows_predicted_with_them(
+    monkeypatch: pytest.MonkeyPatch, chunk: int, labels: int
+) -> None:
     rng = np.random.default_rng(5)
     posterior, observed = random_posterior(rng, 6, labels, 3), random_rows(rng, 23, 6, labels)
     cells = Cells.of(observed)
@@ -1080,7 +1093,7 @@ def test_one_sided_labels_and_empty_rows_and_columns_are_finite() -> None:
 
 
 @pytest.mark.parametrize("after", [1, WARM_UP, WARM_UP + 4])
-def test_a_request_to_stop_keeps_what_was_reached(after):
+def test_a_request_to_stop_keeps_what_was_reached(after: int) -> None:
     observed, _, _ = modelled_table(6, n=60)
     records = []
 
@@ -1107,7 +1120,7 @@ def test_a_request_to_stop_keeps_what_was_reached(after):
         assert records[-1]["bound"] == stopped.bounds[-1]
 
 
-def test_a_pending_request_lets_the_first_sweep_end_and_a_second_does_not():
+def test_a_pending_request_lets_the_first_sweep_end_and_a_second_does_not() -> None:
     observed, _, _ = modelled_table(6, n=60)
     with interrupts("keep"):
         signal.raise_signal(signal.SIGINT)
@@ -1116,7 +1129,7 @@ def test_a_pending_request_lets_the_first_sweep_end_and_a_second_does_not():
     assert stopped.n_iter == 1
     assert np.isfinite(stopped.predict(Cells.of(observed)).mean).all()
 
-    def hasty(record):
+    def hasty(record: Mapping[str, Any]) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
@@ -1124,7 +1137,7 @@ def test_a_pending_request_lets_the_first_sweep_end_and_a_second_does_not():
         fitted(observed, progress=hasty)
 
 
-def test_ctrl_c_is_raised_where_it_is_not_to_be_kept():
+def test_ctrl_c_is_raised_where_it_is_not_to_be_kept() -> None:
     observed, _, _ = modelled_table(6, n=60)
     with pytest.raises(KeyboardInterrupt):
         fitted(observed, progress=lambda record: signal.raise_signal(signal.SIGINT))

@@ -241,7 +241,9 @@ def test_adding_a_constant_to_a_feature_changes_only_its_offset(shift: float) ->
 @pytest.mark.parametrize(
     ("residual_penalty", "solver"), [(0.0, "factored"), (5.0, "factored"), (0.5, "primal-dual")]
 )
-def test_auto_names_its_solver_and_why(table, caplog, residual_penalty, solver):
+def test_auto_names_its_solver_and_why(
+    table: Bunch, caplog: pytest.LogCaptureFixture, residual_penalty: float, solver: str
+) -> None:
     model = CoCompleter(rank_penalty=2.0, residual_penalty=residual_penalty, tol=1e-2, verbose=1)
     with caplog.at_level("INFO", logger="cocomplete"):
         model.fit(table.X, table.Y)

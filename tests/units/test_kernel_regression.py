@@ -13,7 +13,15 @@ from scipy.special import expit
 from cocomplete.arrays import FloatArray
 from cocomplete.members import kernel
 from cocomplete.members.average import Average
-from cocomplete.members.kernel import KERNELS, CompletedRows, KernelRegression, _compared, kernel_path
+from cocomplete.members.kernel import (
+    KERNELS,
+    CompletedRows,
+    KernelKind,
+    KernelRegression,
+    _compared,
+    kernel_path,
+)
+from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.variational import OFFSET_PRECISION
 
@@ -159,11 +167,11 @@ def test_the_kernel_falls_with_what_is_not_known() -> None:
 # -- the regression ------------------------------------------------------------------------------------
 
 
-def kernel_of(rows, other, kind):
+def kernel_of(rows: CompletedRows, other: CompletedRows, kind: KernelKind) -> FloatArray:
     return rows.radial(other) if kind == "rbf" else rows.X @ other.X.T / rows.X.shape[1]
 
 
-def dense_mode(K, y, base):
+def dense_mode(K: FloatArray, y: FloatArray, base: float) -> FloatArray:
     """Slope of the labels' log-likelihood at the mode of a Gaussian process, by dense Newton steps.
 
     The mode itself is K times it (Rasmussen and Williams, 2006, algorithm 3.1).
@@ -187,12 +195,19 @@ def dense_mode(K, y, base):
     return a
 
 
-def log_probability(K, y, base, a):
+def log_probability(K: FloatArray, y: FloatArray, base: float, a: FloatArray) -> float:
     z = base + K @ a
     return (y * z - np.logaddexp(0, z)).sum() - a @ K @ a / 2
 
 
-def dense_log_odds(average, rows, labels, kind, variance, landmarks=None):
+def dense_log_odds(
+    average: Average,
+    rows: CompletedRows,
+    labels: FloatArray,
+    kind: KernelKind,
+    variance: float,
+    landmarks: NDArray[np.intp] | None = None,
+) -> FloatArray:
     """Log-odds of rows by a Gaussian process on all labelled ones, or through landmarks' kernels alone."""
     labelled = np.flatnonzero(~np.isnan(labels).all(axis=1))
     seen, Y = rows.take(labelled), labels[labelled]
@@ -216,7 +231,7 @@ def dense_log_odds(average, rows, labels, kind, variance, landmarks=None):
 
 
 @pytest.fixture
-def to_the_end(monkeypatch):
+def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Newton and conjugate-gradient steps until nothing moves, and every direction kept."""
     monkeypatch.setattr(kernel, "STEPS", 200)
     monkeypatch.setattr(kernel, "STEP_TOL", 1e-10)
@@ -237,7 +252,7 @@ def test_log_odds_are_the_most_probable_ones(regressed: Regressed, which: int) -
 
 @pytest.mark.usefixtures("to_the_end")
 @pytest.mark.parametrize("variance", [0.1, 3.0, 100.0])
-def test_log_odds_converge_to_the_mode_of_the_gaussian_process(regressed, variance):
+def test_log_odds_converge_to_the_mode_of_the_gaussian_process(regressed: Regressed, variance: float) -> None:
     observed, average, whole, _ = regressed
     rows = CompletedRows.of(average, observed)
     (fit,) = path(average, observed, whole.kind, (variance,))
@@ -247,7 +262,9 @@ def test_log_odds_converge_to_the_mode_of_the_gaussian_process(regressed, varian
 
 @pytest.mark.usefixtures("to_the_end")
 @pytest.mark.parametrize("count", [12, 40])
-def test_landmarks_stand_for_the_process_that_they_span(regressed, monkeypatch, count):
+def test_landmarks_stand_for_the_process_that_they_span(
+    regressed: Regressed, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
     observed, average, whole, _ = regressed
     if whole.kind == "linear":
         pytest.skip("features themselves are compared")
@@ -264,7 +281,9 @@ def test_landmarks_stand_for_the_process_that_they_span(regressed, monkeypatch, 
 
 
 @pytest.mark.usefixtures("to_the_end")
-def test_all_rows_as_landmarks_are_the_whole_kernel(regressed, monkeypatch):
+def test_all_rows_as_landmarks_are_the_whole_kernel(
+    regressed: Regressed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     observed, average, whole, _ = regressed
     rows = CompletedRows.of(average, observed)
     labelled = np.flatnonzero(observed.Y_known.any(axis=1))
@@ -281,7 +300,7 @@ def test_all_rows_as_landmarks_are_the_whole_kernel(regressed, monkeypatch):
 
 @pytest.mark.parametrize("kind", KERNELS)
 @pytest.mark.parametrize("n", [5, 40])
-def test_directions_are_orthogonal_and_make_the_kernel(kind, n):
+def test_directions_are_orthogonal_and_make_the_kernel(kind: KernelKind, n: int) -> None:
     rng = np.random.default_rng(0)
     rows = CompletedRows(rng.normal(size=(n, 7)), rng.random((n, 7)))
     landmarks = rows.take(slice(20)) if kind == "rbf" else None
@@ -437,7 +456,7 @@ def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed: Regressed
 
 
 @pytest.mark.usefixtures("to_the_end")
-def test_labels_do_not_depend_on_each_other(regressed):
+def test_labels_do_not_depend_on_each_other(regressed: Regressed) -> None:
     observed, average, whole, _ = regressed
     Y = observed.Y.copy()
     Y[:, 1] = nan
@@ -502,7 +521,7 @@ def test_features_of_their_own_are_found() -> None:
     assert losses["linear"] < 0.95 * losses["rbf"]
 
 
-def test_labels_that_no_line_separates_are_predicted_by_distance():
+def test_labels_that_no_line_separates_are_predicted_by_distance() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     Y = (X[:, :1] * X[:, 1:] + 0.2 * rng.normal(size=(300, 3)) > 0).astype(float)

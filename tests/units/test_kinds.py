@@ -1,10 +1,12 @@
 """Every kind of ensemble member: judged on all folds, fitted to answer for its parts, left out on request."""
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import pytest
 
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing import kinds
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.choosing.held_out import Fold, folds
@@ -14,9 +16,11 @@ from cocomplete.fitted import ensemble as fitted_ensemble
 from cocomplete.fitted.parts import LABEL_PARTS, PARTS
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import VARIANCES
+from cocomplete.members.prediction import Prediction
 from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.posterior import FactorPosterior
 
 nan = np.nan
 YES_NO = np.array([False, False, False, True, True])
@@ -115,18 +119,20 @@ def test_members_are_named_as_they_were_judged(judged: EnsembleFit) -> None:
 # -- rows in blocks ------------------------------------------------------------------------------------
 
 
-def test_an_ensemble_predicts_the_same_in_blocks_of_rows(monkeypatch):
+def test_an_ensemble_predicts_the_same_in_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     observed = table()
     ensemble = fit_of(observed).run().ensemble
     new = table(seed=5)
     whole = ensemble.predict(new)
     own = ensemble.predict(observed, training=True)
-    sizes = []
+    sizes: list[int] = []
     predict = fitted_ensemble.Ensemble._predict_block
 
-    def counted(self, rows, **options):
+    def counted(
+        self: fitted_ensemble.Ensemble, rows: Observations, *parts: Any, **options: Any
+    ) -> Prediction:
         sizes.append(rows.n_samples)
-        return predict(self, rows, **options)
+        return predict(self, rows, *parts, **options)
 
     monkeypatch.setattr(fitted_ensemble.Ensemble, "_predict_block", counted)
     # Nine columns: seven rows at a time, and one that is left.
@@ -143,7 +149,7 @@ def test_an_ensemble_predicts_the_same_in_blocks_of_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("k", range(2))
-def test_a_member_has_in_every_cell_the_weight_of_the_cell_s_part(k):
+def test_a_member_has_in_every_cell_the_weight_of_the_cell_s_part(k: int) -> None:
     weights = {
         part: np.array([share, 1 - share]) for part, share in zip(PARTS, (0.1, 0.2, 0.3, 0.4), strict=True)
     }
@@ -157,7 +163,7 @@ def test_a_member_has_in_every_cell_the_weight_of_the_cell_s_part(k):
 # -- paths that end early ------------------------------------------------------------------------------
 
 
-def test_the_log_loss_of_a_fold_is_that_of_its_held_out_labels(judged):
+def test_the_log_loss_of_a_fold_is_that_of_its_held_out_labels(judged: EnsembleFit) -> None:
     fold = judged.folds[0].fold
     z = np.random.default_rng(0).normal(size=fold.row.size)
     labels = np.flatnonzero(fold.part >= 2)
@@ -172,8 +178,10 @@ def test_the_log_loss_of_a_fold_is_that_of_its_held_out_labels(judged):
 
 
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
-def test_a_path_of_variances_ends_once_it_is_past_the_best(judged, monkeypatch, kind):
-    def judged_variances():
+def test_a_path_of_variances_ends_once_it_is_past_the_best(
+    judged: EnsembleFit, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def judged_variances() -> tuple[list[Any], FloatArray]:
         fit = fit_of(table())
         fit.folds = judged.folds
         KIND_OF["trivial"].judge(fit.folds, fit.contest)
@@ -201,7 +209,7 @@ def test_a_path_of_variances_ends_once_it_is_past_the_best(judged, monkeypatch, 
 # -- what a fit starts from ----------------------------------------------------------------------------
 
 
-def test_folds_start_from_nothing_that_has_seen_their_held_out_cells():
+def test_folds_start_from_nothing_that_has_seen_their_held_out_cells() -> None:
     observed = table()
     fold = folds(observed, YES_NO, 0)[1]
     keys = content_keys(observed, 0)
@@ -210,7 +218,7 @@ def test_folds_start_from_nothing_that_has_seen_their_held_out_cells():
     features = fold.column < 5
     X[fold.row[features], fold.column[features]] = 1 - fold.value[features]
     Y[fold.row[~features], fold.column[~features] - 5] = 1 - fold.value[~features]
-    found = []
+    found: list[list[FactorPosterior]] = []
     for whole in (observed, Observations(X, Y)):
         ensemble = EnsembleFit(whole, YES_NO, seed=0, solve=solve_factored)
         shared = ensemble.whole
@@ -231,11 +239,20 @@ def test_folds_start_from_nothing_that_has_seen_their_held_out_cells():
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_the_whole_table_starts_from_the_first_fold(monkeypatch):
+def test_the_whole_table_starts_from_the_first_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = []
-    fit = Average.fit.__func__
+    fit = vars(Average)["fit"].__func__
 
-    def recorded(cls, observed, yes_no, *, start=None, growth=0, **others):
+    def recorded(
+        cls: type[Average],
+        /,
+        observed: Observations,
+        yes_no: BoolArray,
+        *,
+        start: FactorPosterior | None = None,
+        growth: int = 0,
+        **others: Any,
+    ) -> Average:
         starts.append((observed, start, growth))
         return fit(cls, observed, yes_no, start=start, growth=growth, **others)
 
@@ -259,11 +276,19 @@ def test_the_whole_table_starts_from_the_first_fold(monkeypatch):
     assert len(starts) == 4
 
 
-def test_normal_scores_start_from_features_as_they_are(monkeypatch):
+def test_normal_scores_start_from_features_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = []
-    fit = Average.fit.__func__
+    fit = vars(Average)["fit"].__func__
 
-    def recorded(cls, observed, yes_no, *, start=None, **others):
+    def recorded(
+        cls: type[Average],
+        /,
+        observed: Observations,
+        yes_no: BoolArray,
+        *,
+        start: FactorPosterior | None = None,
+        **others: Any,
+    ) -> Average:
         starts.append(start)
         return fit(cls, observed, yes_no, start=start, **others)
 
@@ -285,7 +310,9 @@ def test_normal_scores_start_from_features_as_they_are(monkeypatch):
 
 
 @pytest.mark.parametrize("worth", [0.0, 1e9])
-def test_minimisers_are_followed_where_a_first_look_is_promising(judged, monkeypatch, worth):
+def test_minimisers_are_followed_where_a_first_look_is_promising(
+    judged: EnsembleFit, monkeypatch: pytest.MonkeyPatch, worth: float
+) -> None:
     fit = fit_of(table())
     fit.folds = judged.folds
     for name in ("trivial", "average"):

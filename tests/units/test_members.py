@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.members import number_kernel
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
@@ -84,7 +85,9 @@ def test_a_kernel_of_numbers_is_ridge_regression_in_its_feature_space() -> None:
 
 
 @pytest.mark.parametrize("most", [30, 400])
-def test_every_column_of_a_kernel_of_numbers_is_learnt_from_rows_of_its_own(monkeypatch, most):
+def test_every_column_of_a_kernel_of_numbers_is_learnt_from_rows_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
     """Where cells are missing: rows with the smallest keys of those in which the column is known."""
     monkeypatch.setattr(number_kernel, "MOST_ROWS", most)
     _, observed = curved(missing=0.3)
@@ -113,7 +116,7 @@ def test_every_column_of_a_kernel_of_numbers_is_learnt_from_rows_of_its_own(monk
 # -- averages that go on from others -------------------------------------------------------------------
 
 
-def mixed(seed=0, n=250):
+def mixed(seed: int = 0, n: int = 250) -> tuple[Observations, BoolArray]:
     """Numbers, a yes/no feature between them and two labels, of two factors."""
     rng = np.random.default_rng(seed)
     T = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 8)) + 0.5 * rng.normal(size=(n, 8))
@@ -124,7 +127,7 @@ def mixed(seed=0, n=250):
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
-def test_an_average_as_numbers_has_the_factors_of_the_average(gaussian):
+def test_an_average_as_numbers_has_the_factors_of_the_average(gaussian: bool) -> None:
     observed, yes_no = mixed()
     average = Average.fit(observed, yes_no, gaussian=gaussian)
     posterior, numbers = average.posterior, as_numbers(average)
@@ -152,7 +155,7 @@ def test_an_average_as_numbers_has_the_factors_of_the_average(gaussian):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_averages_that_go_on_from_others_come_to_the_same(seed):
+def test_averages_that_go_on_from_others_come_to_the_same(seed: int) -> None:
     observed, yes_no = mixed(seed)
     raw = Average.fit(observed, yes_no, gaussian=False)
     alone, continued = (
@@ -164,12 +167,16 @@ def test_averages_that_go_on_from_others_come_to_the_same(seed):
         assert other.posterior.n_iter < one.posterior.n_iter
         cells = observed.X_known.sum() + observed.Y_known.sum()
         assert other.posterior.bounds[-1] > one.posterior.bounds[-1] - 1e-3 * cells
-    for one, other, columns in ((alone, continued, slice(8)), (linear, after, [2, 6, 7])):
-        here, there = (member.predict(observed).mean[:, columns] for member in (one, other))
+    compared: list[tuple[Member, Member, Any]] = [
+        (alone, continued, slice(8)),
+        (linear, after, [2, 6, 7]),
+    ]
+    for first, second, columns in compared:
+        here, there = (member.predict(observed).mean[:, columns] for member in (first, second))
         assert np.abs(here - there).mean() < 0.05 * here.std()
 
 
-def test_labels_as_numbers_keep_their_rates_where_nothing_is_known():
+def test_labels_as_numbers_keep_their_rates_where_nothing_is_known() -> None:
     rng = np.random.default_rng(1)
     Y = (rng.random((400, 4)) < [0.05, 0.2, 0.5, 0.9]).astype(float)
     member = LinearAverage.fit(Observations(rng.normal(size=(400, 2)), Y), np.zeros(2, bool))

@@ -105,7 +105,7 @@ def test_with_ties_nothing_is_predicted_more_often_than_observed(seed: int) -> N
 @pytest.mark.parametrize(
     "bad", ["f2", "", -0.1, 1.5, np.nan, True, None, [0.5, 2.0], [[0.5]], ["a"], object(), [0.5, None]]
 )
-def test_bad_thresholds_are_refused(bad):
+def test_bad_thresholds_are_refused(bad: Any) -> None:
     message = re.escape(f"got {bad!r}")
     with pytest.raises(InputError, match=f"threshold must be a number.*'f1' or 'cardinality', {message}"):
         check_threshold(bad)
