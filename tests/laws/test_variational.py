@@ -182,7 +182,7 @@ def test_a_fit_is_finite_ends_and_reports_whether_the_bound_stood_still(observed
     assert posterior.converged or posterior.n_iter == SWEEPS
 
 
-def test_the_bound_gains_while_precisions_are_learnt() -> None:
+def test_the_bound_gains_while_precisions_are_updated() -> None:
     posterior = fitted(modelled_table(0)[0])
     assert posterior.bounds[-1] > posterior.bounds[0] + 50
 

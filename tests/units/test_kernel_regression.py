@@ -380,7 +380,7 @@ def test_rows_that_are_complete_need_no_factors(regressed: Regressed) -> None:
     assert np.isnan(prediction.std).all()
 
 
-def test_rows_are_predicted_alike_alone_in_blocks_or_together(
+def test_rows_are_predicted_the_same_alone_in_blocks_or_together(
     regressed: Regressed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observed, average, _, fit = regressed
@@ -397,7 +397,7 @@ def test_labels_that_a_row_has_do_not_enter_its_own_prediction(regressed: Regres
     np.testing.assert_array_equal(fit.predict(blind).mean, fit.predict(observed).mean)
 
 
-def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(
+def test_long_tables_are_fitted_by_the_rows_with_the_smallest_keys(
     regressed: Regressed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observed, average, whole, _ = regressed
@@ -419,7 +419,7 @@ def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(
     assert np.abs(predicted - of_all).max() > 0.01
 
 
-def test_which_rows_are_learnt_from_follows_keys_and_not_positions(
+def test_which_rows_are_used_follows_keys_and_not_positions(
     regressed: Regressed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observed, average, whole, _ = regressed

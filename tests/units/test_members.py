@@ -186,7 +186,7 @@ def test_labels_as_numbers_keep_their_rates_where_nothing_is_known() -> None:
     assert np.isnan(prediction[:2]).all()
 
 
-def test_labels_as_numbers_know_that_one_of_several_classes_is_left() -> None:
+def test_labels_as_numbers_predict_the_one_of_several_classes_that_is_left() -> None:
     rng = np.random.default_rng(2)
     Y = np.eye(4)[rng.integers(4, size=300)]
     seen = np.where(rng.random(Y.shape) < 0.15, nan, Y)

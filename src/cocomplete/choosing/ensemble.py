@@ -1,4 +1,4 @@
-"""The ensemble that answers by default: members judged on folds, weighed, then fitted to everything.
+"""The ensemble that predicts by default: members judged on folds, weighted, then fitted to everything.
 
 Every member is judged by cells that were held out from its fit, in the state in which it will answer: labels
 of rows with other labels, and of rows without any. One rule combines members for every part of the table
@@ -37,7 +37,7 @@ MARGIN_ROWS = 500
 """Rows on which margins of drawn numbers are compared."""
 
 AVERAGES = (Candidate("average"), Candidate("scores"))
-"""What answers where nothing was held out: averages learn what they need by themselves."""
+"""Members where nothing was held out: the evidence lower bound sets their hyperparameters."""
 
 TRIVIAL = Candidate("trivial")
 
@@ -186,14 +186,14 @@ class EnsembleFit:
         return found / found.sum() if found.sum() > 0 else np.full(len(members), 1 / len(members))
 
     def _stretch(self, part: Part) -> float:
-        """Say what combined log-odds are to be multiplied by, counted from the trivial answer's."""
+        """Give the factor that calibrates combined log-odds, counted from the trivial prediction's."""
         where = self.held.where(part)
         if not self._judged(part):
             return 1.0
         return stretch(self._pooled(part), self.contest.means[TRIVIAL][where], self.held.value[where])
 
     def _std_factor(self) -> FloatArray:
-        """Say what to multiply standard deviations by for 90 % intervals to hold 90 % of held-out numbers."""
+        """Give the factor of standard deviations for 90 % intervals to hold 90 % of held-out numbers."""
         where = self.held.where("numbers")
         if not self._judged("numbers"):
             return np.ones(self.observed.n_features)
@@ -219,7 +219,7 @@ class EnsembleFit:
 
     @cached_property
     def prediction(self) -> Prediction:
-        """What the ensemble predicts of every cell of the table."""
+        """The ensemble's prediction of every cell of the table."""
         return self.ensemble.predict(self.observed)
 
     # -- fitting ---------------------------------------------------------------------------------------

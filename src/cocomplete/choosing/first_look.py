@@ -15,7 +15,7 @@ LOOKED_AT = 16
 
 
 class FirstLook:
-    """What others predict of some columns' held-out cells on the first fold.
+    """Other members' predictions of some columns' held-out cells on the first fold.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class FirstLook:
         Parameters
         ----------
         means : iterable of ndarray
-            What each setting predicts of the fold's held-out cells; NaN where it was not tried.
+            Each setting's predictions of the fold's held-out cells; NaN where it was not tried.
         part : str
         limit : float
         """

@@ -1,6 +1,6 @@
-"""The kinds of members that an ensemble is made of: how each is judged on folds, and fitted to answer.
+"""The kinds of ensemble members: how each is judged on held-out cells, and fitted to the whole table.
 
-A kind has candidates, one per setting. ``judge`` adds what they predict of the held-out cells to a contest;
+A kind has candidates, one per setting. ``judge`` adds their predictions of the held-out cells to a contest;
 ``fit`` makes one of them a member. A new kind is a class here and an entry of ``KINDS``.
 """
 
@@ -80,10 +80,10 @@ class Kind(Protocol):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What it can answer for."""
+        """The parts of a table that it can predict."""
 
     def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
-        """Whether it has something to tell about a table."""
+        """Whether it can predict anything of a table."""
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
         """Fit candidates to every fold's visible cells and add their predictions of the held-out ones."""
@@ -103,7 +103,7 @@ class TrivialKind:
     parts: tuple[Part, ...] = PARTS
 
     def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
-        """Whether it has something to tell: always."""
+        """Whether it can predict anything: always."""
         return True
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
@@ -134,7 +134,7 @@ class AverageKind:
         return not (self.gaussian and yes_no.all())
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Judge it; it learns by itself what it needs."""
+        """Judge it; its hyperparameters are set by the evidence lower bound."""
         for number, fits in enumerate(folds):
             encoding = fits.average(gaussian=self.gaussian).encoding
             prediction = decode(encoding, fits.moments(gaussian=self.gaussian))
@@ -164,7 +164,7 @@ class LinearAverageKind:
         return observed.n_labels >= LEAST_LABELS and observed.n_features > 0
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Judge it; it learns by itself what it needs."""
+        """Judge it; its hyperparameters are set by the evidence lower bound."""
         for number, fits in enumerate(folds):
             prediction = self.fit(None, fits, ()).predict(fits.observed)
             contest.add(Candidate(self.name), number, fits.fold, prediction)
@@ -277,7 +277,7 @@ class NumberKernelKind:
 
 @dataclass(frozen=True)
 class TreesKind:
-    """Boosted trees, of features and of labels where a first look says that it pays."""
+    """Boosted trees, of features and of labels where a first look shows that it pays."""
 
     name: str = "trees"
     parts: tuple[Part, ...] = PARTS
@@ -327,13 +327,13 @@ class TreesKind:
 
 @dataclass(frozen=True)
 class MinimiserKind:
-    """The minimiser of F, where a first look on one fold says that it can win."""
+    """The minimiser of F, where a first look on one fold shows that it can win."""
 
     name: str = "minimiser"
     parts: tuple[Part, ...] = PARTS
 
     def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
-        """Whether it has something to tell: always."""
+        """Whether it can predict anything: always."""
         return True
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:

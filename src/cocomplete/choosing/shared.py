@@ -102,7 +102,7 @@ class SharedFits:
         return self._linear[features]
 
     def moments(self, *, gaussian: bool) -> Moments:
-        """Give what that average believes of every cell."""
+        """Give that average's posterior moments of every cell."""
         if gaussian not in self._moments:
             self._moments[gaussian] = self.average(gaussian=gaussian).moments(self.observed)
         return self._moments[gaussian]

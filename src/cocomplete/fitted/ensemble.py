@@ -1,4 +1,4 @@
-"""Members that answer together, each with its weight."""
+"""An ensemble of members, each with its weight."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -133,7 +133,7 @@ class Ensemble:
 
     @classmethod
     def alone(cls, member: Member, yes_no: BoolArray) -> "Ensemble":
-        """Let one member answer for everything."""
+        """Give one member all the weight."""
         return cls((member,), {part: np.ones(1) for part in PARTS}, yes_no)
 
 

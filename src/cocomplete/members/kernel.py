@@ -1,10 +1,10 @@
-"""Kernel logistic regression of labels on completed rows: rows that are alike have labels that are alike.
+"""Kernel logistic regression of labels on completed rows, with a linear or a radial (RBF) kernel.
 
 Factors hold what features have in common, and labels of new rows are predicted from that alone. A classifier
-that compares whole rows knows something else: a feature that is alone in what it predicts, or a label that is
-no monotone function of anything. What is missing of a row's features is filled with its posterior mean, given
+that compares whole rows adds two cases: a feature that is alone in what it predicts, and a label that is no
+monotone function of anything. What is missing of a row's features is filled with its posterior mean, given
 the others; the expected kernel of two rows falls with the posterior variance of what was filled. Without
-that, rows of which little is known would all look alike, and a complete one like none of them.
+that, rows with few observed cells would all be near each other, and a complete one near none of them.
 
 A label's log-odds are a Gaussian process on the rows; its mode is used (Rasmussen and Williams, 2006, section
 3.4). The process is written as a regression on the kernel's *principal directions*: for the radial kernel
@@ -23,6 +23,7 @@ from scipy.special import expit
 from sklearn.metrics.pairwise import rbf_kernel
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.losses import log_loss
 from cocomplete.members.average import Average
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.observations import Observations
@@ -49,7 +50,7 @@ LANDMARKS = 500
 """Rows that the radial kernel compares with, at most."""
 
 MOST_ROWS = 5_000
-"""Rows that labels are learnt from, at most."""
+"""Rows that labels are fitted to, at most."""
 
 NEGLIGIBLE = 0.04
 """Variance that a principal direction gives all rows together below which it is left out: its coefficient
@@ -176,7 +177,7 @@ def kernel_path(
     labels : ndarray of shape (n_rows, n_labels)
         0 or 1; NaN where unknown.
     keys : ndarray of shape (n_rows,)
-        Where there are too many rows, those with the smallest keys are learnt from, or are landmarks.
+        Where there are too many rows, those with the smallest keys are used, or are landmarks.
     kind : {"linear", "rbf"}
     variances : sequence of float
     """
@@ -321,5 +322,5 @@ def _log_probability(
 ) -> FloatArray:
     """Log-probability of each label's cells and of its coefficients, but for a constant."""
     Z = base + F
-    likelihood = np.where(known, Y * Z - np.logaddexp(0, Z), 0)
+    likelihood = np.where(known, -log_loss(Z, Y), 0)
     return np.asarray(likelihood.sum(axis=0) - (ridge * W**2).sum(axis=0) / 2)

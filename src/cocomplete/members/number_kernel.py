@@ -26,7 +26,7 @@ LINEAR_WEIGHT = 10.0
 """Prior variance of the linear part, where that of the radial part is 1."""
 
 MOST_ROWS, LARGEST = 400, 1.5e9
-"""Rows that a column is learnt from, at most, and multiplications of all columns' regressions."""
+"""Rows that a column is regressed on, at most, and multiplications of all columns' regressions."""
 
 BLOCK = 512
 """Rows that are compared at a time: their kernels stay in the cache."""
@@ -45,9 +45,9 @@ class NumberKernel:
     columns : ndarray of int
         The number columns, in the user's order; regressions are stored in this order.
     landmarks : CompletedRows
-        Rows that columns are learnt from.
+        Rows that columns are fitted to.
     chosen : tuple of ndarray of int
-        Which of the landmarks each column is learnt from.
+        Which of the landmarks each column is fitted to.
     weights : tuple of ndarray
         Of every column's landmarks.
     noise : float
@@ -122,7 +122,7 @@ def number_kernels(
     observed : Observations
     yes_no : ndarray of bool, shape (n_features,)
     keys : ndarray of shape (n_rows,)
-        Where there are too many rows, those with the smallest keys are learnt from.
+        Where there are too many rows, those with the smallest keys are used.
     noises : sequence of float
     columns : ndarray of int, optional
         Which of the number columns; all of them if not given.

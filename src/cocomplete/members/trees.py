@@ -33,7 +33,7 @@ OFFERED, MOST_OFFERED = 0.5, 64
 """Share of the features' number that a tree may ask of, picked anew for every tree, and the most."""
 
 LARGEST = 3e9
-"""Additions to histograms that bound how many rows a column is learnt from."""
+"""Additions to histograms that bound how many rows a column is fitted to."""
 
 DECIMALS = 6
 """Digits of standardised targets: rounding of another unit must not decide between equal questions."""
@@ -57,7 +57,7 @@ class BoostedTrees:
     questions, values : ndarray
         As :func:`cocomplete.kernels.trees.boost` writes them.
     spread : ndarray of shape (len(STOPS), number of columns predicted)
-        Standard deviation of a number's residuals in the rows that it was learnt from, after so many trees.
+        Standard deviation of a number's residuals in the rows that it was fitted to, after so many trees.
     n_trees : int
         How many of the trees answer; one of ``STOPS``.
     n_features, n_labels : int
@@ -96,7 +96,7 @@ class BoostedTrees:
         yes_no : ndarray of bool, shape (n_features,)
         keys : ContentKeys
             Columns and rows are looked at in the order of their keys, and where there are too many rows,
-            those with the smallest keys are learnt from.
+            those with the smallest keys are used.
         columns : ndarray of int
             What to predict: features, and labels counted after them, rising.
         n_trees : int

@@ -1,4 +1,4 @@
-"""The distribution of a table's factors, and what it predicts of any rows."""
+"""The posterior of a table's factors, and its predictive moments of any rows."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class FactorPosterior(FieldsAlone):
     precision : ndarray of shape (2, k)
         Prior precision of every factor, for numbers and for 0/1 columns.
     bounds : tuple of float
-        The evidence lower bound after every sweep that was kept since precisions are learnt.
+        The evidence lower bound after every sweep that was kept since precisions are updated.
     n_iter : int
         Sweeps done.
     converged : bool
