@@ -14,7 +14,7 @@ from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.losses import log_loss
 from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
-from cocomplete.problem.standardize import FAR, Standardization
+from cocomplete.problem.standardize import FAR, Standardization, limits
 
 HELD_SHARE = 0.15
 """Share of the observed features that one fold holds out; of labels as much, half of it as whole rows."""
@@ -89,7 +89,7 @@ class Units:
         wide = FAR * units.scale
         low, high = (
             np.where(np.isinf(side), units.center + sign * wide, side)
-            for side, sign in ((units.low, -1), (units.high, 1))
+            for side, sign in zip(limits(observed.X, observed.X_known, FAR), (-1, 1), strict=True)
         )
         return cls(units.scale, low, high)
 

@@ -8,6 +8,9 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.observations import Observations
 
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Standard deviations between these are kept in single precision."""
+
 
 @dataclass(frozen=True, eq=False)
 class FittedRows:
@@ -19,7 +22,7 @@ class FittedRows:
     numbers : ndarray of shape (number of unknown numbers,)
         Means in the user's units, row after row.
     stds : ndarray of the same shape
-        Standard deviations, in single precision: nobody reads their eighth digit.
+        Standard deviations, in single precision where that holds them: nobody reads their eighth digit.
     """
 
     log_odds: FloatArray
@@ -31,10 +34,12 @@ class FittedRows:
         """Keep what is needed of a prediction of all cells."""
         binary = np.concatenate((yes_no, np.ones(observed.n_labels, bool)))
         unknown = ~observed.X_known & ~yes_no
+        stds = prediction.std[unknown]
+        single = ((stds == 0) | ((stds > SMALLEST) & (stds < LARGEST))).all()
         return cls(
             prediction.mean[:, binary],
             prediction.mean[:, : len(yes_no)][unknown],
-            prediction.std[unknown].astype(np.float32),
+            stds.astype(np.float32) if single else stds,
         )
 
     def prediction(self, observed: Observations, yes_no: BoolArray) -> Prediction:
