@@ -14,7 +14,8 @@ from sklearn.utils import Bunch
 from cocomplete import CoCompleter, InputError
 from cocomplete.arrays import FloatArray
 from cocomplete.choosing.ensemble import EnsembleFit
-from cocomplete.choosing.kinds import KINDS, AverageKind, Candidate, Kind
+from cocomplete.choosing.kind import Candidate, Kind
+from cocomplete.choosing.kinds import KINDS, AverageKind
 from cocomplete.choosing.shared import SharedFits
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.fitted.parts import Part

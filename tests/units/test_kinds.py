@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.choosing import kinds
+from cocomplete.choosing import kinds, minimiser_kind
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.choosing.held_out import Fold, folds
-from cocomplete.choosing.kinds import KIND_OF, KINDS, LEAST_KNOWN, PAST_BEST, Candidate
+from cocomplete.choosing.kind import Candidate
+from cocomplete.choosing.kinds import KIND_OF, KINDS, LEAST_KNOWN, PAST_BEST
 from cocomplete.choosing.shared import GROWTH, FoldFits, SharedFits
 from cocomplete.fitted import ensemble as fitted_ensemble
 from cocomplete.fitted.parts import LABEL_PARTS, PARTS
@@ -318,7 +319,7 @@ def test_minimisers_are_followed_where_a_first_look_is_promising(
     for name in ("trivial", "average"):
         KIND_OF[name].judge(fit.folds, fit.contest)
     for name in ("WORTH_A_PATH", "PROMISING"):
-        monkeypatch.setattr(kinds, name, worth)
+        monkeypatch.setattr(minimiser_kind, name, worth)
     KIND_OF["minimiser"].judge(fit.folds, fit.contest)
     own = [one for one in fit.contest.candidates() if one.kind == "minimiser"]
     assert bool(own) == (worth > 1)

@@ -16,7 +16,8 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.combine import label_weights, number_weights, stretch
 from cocomplete.choosing.held_out import Units, folds
 from cocomplete.choosing.judge import PART_NAMES, Contest, HeldOut, HeldOutLabels, calibrated, error_summary
-from cocomplete.choosing.kinds import KIND_OF, KINDS, Candidate
+from cocomplete.choosing.kind import Candidate
+from cocomplete.choosing.kinds import KIND_OF, KINDS
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.draws import ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std

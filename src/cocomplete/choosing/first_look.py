@@ -64,6 +64,14 @@ class FirstLook:
         best = min((each for each in map(loss, self.others) if not np.isnan(each)), default=np.inf)
         return min(map(loss, means)) <= limit * best
 
+    def error(self, means: FloatArray) -> float:
+        """Sum of a setting's errors in all cells that it predicts, numbers' in units of their variance."""
+        total = 0.0
+        for part in PARTS:
+            where = self.held.where(part)
+            total += float(np.nansum(self.held.errors(part, means[where])))
+        return total
+
     def paying_columns(self, means: Iterable[FloatArray], parts: Iterable[Part], limit: float) -> BoolArray:
         """Which columns to go on with: those of parts that pay; labels together."""
         means, parts = list(means), set(parts)

@@ -6,7 +6,7 @@ A kind has candidates, one per setting. ``judge`` adds their predictions of the 
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.first_look import FirstLook
 from cocomplete.choosing.held_out import ENOUGH
-from cocomplete.choosing.judge import Contest, HeldOut
-from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, SHARES, Path
+from cocomplete.choosing.judge import Contest
+from cocomplete.choosing.kind import Candidate, Kind
+from cocomplete.choosing.minimiser_kind import MinimiserKind
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
-from cocomplete.interrupts import stop_requested
 from cocomplete.members.kernel import VARIANCES, KernelKind, KernelRegression, kernel_path
-from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.number_kernel import NOISES, number_kernels
 from cocomplete.members.prediction import Member, decode
 from cocomplete.members.trees import STOPS, BoostedTrees
@@ -33,23 +32,9 @@ USUAL_VARIANCE, USUAL_NOISE, USUAL_TREES = 3.0, 0.2, 60
 SETTING_TRUST = 1.0
 """What a factor of ten from the usual setting costs, in nats: with few held-out cells the usual is chosen."""
 
-PROMISING = 1.02
-"""A minimiser whose error on held-out cells of a part is so many times the best other member's, or less, is
-worth following further."""
-
 PAST_BEST = 1.02
 """A path of kernel variances ends where held-out labels' log-loss is so many times the lowest so far, if
 there are enough of them."""
-
-COARSE_SHARES = SHARES[1::2]
-"""Shares of λ_max along a minimiser's path: every other one of those where it is to answer alone."""
-
-FIRST_SHARES, WORTH_A_PATH = (0.35, 0.12), 1.1
-"""Shares of λ_max that a minimiser is first tried at, and how many times the best other member's error its
-own may be for the path to be followed."""
-
-FAR_BEHIND = 1.15
-"""Once a part has turned, a path is not followed for others whose errors are so many times the best."""
 
 WORTH_ALL_COLUMNS = 1.2
 """How many times the best other member's error that of trees, or of kernels of numbers, may be in the columns
@@ -62,37 +47,6 @@ with 30 to 60 known cells trees lower their labels' log-loss by 2 to 3 %, with f
 
 LEAST_LABELS = 3
 """Labels from which on what they have in common is modelled without features, too."""
-
-
-class Candidate(NamedTuple):
-    """A member before it is fitted: its kind, and a variance, a noise, a number of trees, or penalties."""
-
-    kind: str
-    setting: Any = None
-
-
-class Kind(Protocol):
-    """One kind of member."""
-
-    @property
-    def name(self) -> str:
-        """What it is called where it is to be left out."""
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts of a table that it can predict."""
-
-    def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
-        """Whether it can predict anything of a table."""
-
-    def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Fit candidates to every fold's visible cells and add their predictions of the held-out ones."""
-
-    def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
-        """Fit a candidate to the whole table, for the parts in which it has a weight."""
-
-    def setting_cost(self, setting: Any) -> float:
-        """Give what a setting costs, in nats, because it is unusual."""
 
 
 @dataclass(frozen=True)
@@ -297,20 +251,29 @@ class TreesKind:
         tried = look.columns[usable[look.columns]]
         if not tried.size:
             return
-        found = self._means(first, tried)
+        stops: tuple[int, ...] = STOPS
+        found = self._means(first, tried, stops)
         wanted = np.flatnonzero(usable & look.paying_columns(found[0], parts, WORTH_ALL_COLUMNS))
+        more = np.setdiff1d(wanted, tried).size > 0
+        if more:
+            # Beyond the number of trees after the best one nothing is grown in all columns.
+            best = int(np.argmin([look.error(means) for means in found[0]]))
+            stops = STOPS[: best + 2]
         for number, fits in enumerate(folds if wanted.size else ()):
-            if number or np.setdiff1d(wanted, tried).size:
-                found = self._means(fits, wanted)
+            if number or more:
+                found = self._means(fits, wanted, stops)
             means, stds = (np.where(np.isin(fits.fold.column, wanted), each, np.nan) for each in found)
-            for stop, mean, std in zip(STOPS, means, stds, strict=True):
+            for stop, mean, std in zip(stops, means, stds, strict=True):
                 contest.add_means(Candidate(self.name, stop), number, mean, std)
 
     @staticmethod
-    def _means(fits: FoldFits, columns: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Means and standard deviations of a fold's held-out cells after every number of trees."""
-        fitted = BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, columns)
-        return fitted.at(fits.observed, fits.fold.row, fits.fold.column)
+    def _means(
+        fits: FoldFits, columns: NDArray[np.intp], stops: Sequence[int]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Means and standard deviations of a fold's held-out cells after so many trees."""
+        fitted = BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, columns, stops[-1])
+        means, stds = fitted.at(fits.observed, fits.fold.row, fits.fold.column)
+        return means[: len(stops)], stds[: len(stops)]
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Boost the columns of some parts."""
@@ -323,69 +286,6 @@ class TreesKind:
     def setting_cost(self, setting: Any) -> float:
         """Give what a number of trees costs."""
         return _unusual(setting, USUAL_TREES)
-
-
-@dataclass(frozen=True)
-class MinimiserKind:
-    """The minimiser of F, where a first look on one fold shows that it can win."""
-
-    name: str = "minimiser"
-    parts: tuple[Part, ...] = PARTS
-
-    def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
-        """Whether it can predict anything: always."""
-        return True
-
-    def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Take a first look on one fold, and judge the best on the others where it can win."""
-        first = Contest(HeldOut.of([folds[0].fold], contest.held.units), [folds[0].fold.row.size])
-        size = folds[0].fold.row.size
-        for one, means in contest.means.items():
-            first.means[one] = means[:size]
-        parts = [part for part in PARTS if first.held.where(part).size]
-        rivals = {part: min(first.loss(one, part) for one in first.candidates()) for part in parts}
-        look = Contest(first.held, [size])
-        for penalties, means in Path(FEATURE_WEIGHTS[0], exact=False, values=FIRST_SHARES).follow(
-            folds[0].fold, folds[0].yes_no
-        ):
-            look.add_means(penalties, 0, means)
-        if not any(
-            look.loss(one, part) < WORTH_A_PATH * rivals[part] for one in look.candidates() for part in parts
-        ):
-            return
-        for weight in FEATURE_WEIGHTS:
-            self._look(Path(weight, exact=False, values=COARSE_SHARES), folds[0], first, rivals)
-            tried = [one for one in first.candidates() if one.kind == self.name]
-            best = {part: min(first.loss(one, part) for one in tried) for part in parts}
-            if not any(best[part] < PROMISING * rivals[part] for part in parts):
-                return
-        for together in (FEATURE_PARTS, LABEL_PARTS):
-            if any(part in parts for part in together):
-                chosen = min(tried, key=lambda one: sum(first.total(one, part) for part in together))
-                contest.add_means(chosen, 0, first.means[chosen])
-                for number, fits in enumerate(folds[1:], 1):
-                    *_, (_, means) = Path.to(chosen.setting, COARSE_SHARES).follow(fits.fold, fits.yes_no)
-                    contest.add_means(chosen, number, means)
-
-    def _look(self, path: Path, fits: FoldFits, first: Contest, rivals: dict[Part, float]) -> None:
-        """Follow a path on the first fold until all parts have turned and are far behind."""
-        lowest = dict.fromkeys(rivals, np.inf)
-        for penalties, means in path.follow(fits.fold, fits.yes_no):
-            first.add_means(Candidate(self.name, penalties), 0, means)
-            losses = {part: first.loss(Candidate(self.name, penalties), part) for part in rivals}
-            falling = [part for part in rivals if losses[part] < lowest[part]]
-            lowest = {part: min(lowest[part], losses[part]) for part in rivals}
-            hopeless = all(losses[part] > FAR_BEHIND * rivals[part] for part in falling)
-            if stop_requested() or (hopeless and len(falling) < len(rivals)):
-                break
-
-    def fit(self, setting: Penalties, fits: SharedFits, parts: Collection[Part]) -> Member:
-        """Solve for it."""
-        return Minimiser.fit(fits.observed, fits.yes_no, setting, fits.solve)
-
-    def setting_cost(self, setting: Any) -> float:
-        """Give nothing."""
-        return 0.0
 
 
 KINDS: tuple[Kind, ...] = (
