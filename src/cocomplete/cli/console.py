@@ -20,6 +20,8 @@ def say(text: str, *, quiet: bool = False) -> None:
 @contextmanager
 def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Show the iteration and how far it is from done; silent when nobody is at a terminal."""
+    from cocomplete.kernels.compiling import compiling_announced
+
     columns = (SpinnerColumn(), TextColumn("completing  {task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as line:
         task = line.add_task("starting", total=None)
@@ -37,7 +39,8 @@ def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]],
                 text += f", gap {record['duality_gap']:.1g}"
             line.update(task, description=text)
 
-        yield advance
+        with compiling_announced(lambda: line.update(task, description="compiling, once")):
+            yield advance
 
 
 @contextmanager

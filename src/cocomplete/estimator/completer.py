@@ -11,6 +11,7 @@ from cocomplete.estimator.prediction_methods import PredictionMethods
 from cocomplete.estimator.settings import Settings
 from cocomplete.estimator.training import TrainingTable
 from cocomplete.interrupts import interrupts
+from cocomplete.kernels.compiling import compiling_announced
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress
 
@@ -262,7 +263,7 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         if not settings.only_ones_recorded:
             messages.only_ones_observed(given)
         table = TrainingTable.of(given, settings)
-        with interrupts(settings.on_interrupt):
+        with interrupts(settings.on_interrupt), compiling_announced(messages.compiling):
             report, done = task_reporter(self, messages.logging(progress))
             result = fit_model(settings, table, messages, report)
             attributes = fitted_attributes(settings, result)

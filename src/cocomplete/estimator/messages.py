@@ -40,6 +40,10 @@ class Messages:
         if self.verbose >= 1:
             logger.info(text)
 
+    def compiling(self) -> None:
+        """Log, whatever the verbosity, why the first fit after an installation takes longer."""
+        logger.info("compiling, once: later fits find the inner loops on disk")
+
     def logging(self, progress: Progress | None) -> Progress | None:
         """Give a progress function that also logs every record at verbosity 2."""
         if self.verbose < 2:
