@@ -19,6 +19,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers import posterior as posteriors
 from cocomplete.solvers.basis import MOST_FACTORS, START_LENGTH, most_factors, whitening
+from cocomplete.solvers.factor_state import START_PRECISION, FactorState
 from cocomplete.solvers.moments import Moments, pack, unpack
 from cocomplete.solvers.posterior import PACE, ROW_TOL, FactorPosterior
 from cocomplete.solvers.row_block import RowBlock, Sites, Sums
@@ -29,14 +30,10 @@ from cocomplete.solvers.variational import (
     OFFSET_PRECISION,
     PRECISION_PRIOR,
     SLOWEST,
-    START_PRECISION,
     SWEEPS,
     WARM_UP,
     _Ascent,
     _Point,
-    _State,
-    _with_factors,
-    _without,
     fit_variational,
 )
 
@@ -208,7 +205,7 @@ def assert_same_sites(ascent: _Ascent, sites: list[Sites]) -> None:
         np.testing.assert_array_equal(block.sites.pull, one.pull)
 
 
-def worse(self: _Ascent, point: _Point, *, learns: bool) -> _State:
+def worse(self: _Ascent, point: _Point, *, learns: bool) -> FactorState:
     """Stand in for the update: no feature is explained by anything."""
     return point.state._replace(noise=100 * point.state.noise)
 
@@ -252,7 +249,7 @@ def test_a_removal_that_lowers_the_bound_is_taken_back(monkeypatch: pytest.Monke
     reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
     after, strongest = sites_of(ascent), 1 + np.argmax((reached.state.V[:, 1:] ** 2).sum(axis=0))
     kept = ascent._updated(reached, learns=True)
-    ascent.next = _without(kept, np.array([strongest]))
+    ascent.next = kept.without(np.array([strongest]))
     ascent.shrunk = ascent.fresh = True
     ascent.sweep()
     assert not ascent.fresh
@@ -291,12 +288,12 @@ class Dense(NamedTuple):
 class Recording(_Ascent):
     """An ascent that remembers which bases it has tried."""
 
-    def _stretched(self, state: _State, sums: Sums, B: FloatArray) -> tuple[_State, Sums]:
+    def _stretched(self, state: FactorState, sums: Sums, B: FloatArray) -> tuple[FactorState, Sums]:
         turned, there = super()._stretched(state, sums, B)
         self.bases = [*getattr(self, "bases", []), (turned.V, B, there)]
         return turned, there
 
-    def basis(self, state: _State, sums: Sums) -> tuple[FloatArray, Sums]:
+    def basis(self, state: FactorState, sums: Sums) -> tuple[FloatArray, Sums]:
         """B that has made a state, found by its V, and the sums there; none was better if it is not there."""
         found = [(B, there) for V, B, there in getattr(self, "bases", []) if V is state.V]
         return found[0] if found else (np.eye(state.width), sums)
@@ -321,7 +318,7 @@ def dense_sites(ascent: _Ascent, observed: Observations) -> tuple[FloatArray, Fl
     return weight, linear
 
 
-def dense_rows(state: _State, weight: FloatArray, linear: FloatArray) -> tuple[FloatArray, FloatArray]:
+def dense_rows(state: FactorState, weight: FloatArray, linear: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rows' posteriors given columns', by loops and inverses."""
     n, k, d = len(weight), state.width, state.noise.size
     scale = np.concatenate((1 / state.noise, np.ones(weight.shape[1] - d)))
@@ -576,7 +573,7 @@ def test_noise_and_precisions_are_where_the_bound_is_highest(observed: Observati
 # -- the factors' basis --------------------------------------------------------------------------------
 
 
-def random_state(rng: np.random.Generator, ascent: _Ascent, k: int) -> tuple[Dense, _State, Sums]:
+def random_state(rng: np.random.Generator, ascent: _Ascent, k: int) -> tuple[Dense, FactorState, Sums]:
     """Some rows' and columns' moments and the state that belongs to them."""
     roots = [rng.normal(size=(size, k + 1, k + 1)) for size in (ascent.n, ascent.m)]
     U, V = rng.normal(size=(ascent.n, k + 1)), rng.normal(size=(ascent.m, k + 1))
@@ -676,7 +673,7 @@ def test_a_factor_is_left_out_without_touching_the_others() -> None:
     rng = np.random.default_rng(0)
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
     dense, state, _ = random_state(rng, ascent, 3)
-    left = _without(state, np.array([2]))
+    left = state.without(np.array([2]))
     np.testing.assert_array_equal(left.V, dense.V[:, [0, 1, 3]])
     np.testing.assert_allclose(
         covariances(left.V, left.second), dense.V_cov[:, [0, 1, 3]][:, :, [0, 1, 3]], atol=1e-9
@@ -703,7 +700,7 @@ def test_added_factors_leave_the_others_moments_alone() -> None:
     ascent = _Ascent(Cells.of(random_rows(rng, 9, 4, 3)), np.zeros(7))
     dense, state, _ = random_state(rng, ascent, 2)
     born = rng.normal(size=(7, 3))
-    grown = _with_factors(state, born)
+    grown = state.with_factors(born)
     np.testing.assert_array_equal(grown.V, np.hstack((dense.V, born)))
     second = unpack(grown.second, 6)
     np.testing.assert_array_equal(second[:, :3, :3], unpack(state.second, 3))
@@ -712,7 +709,7 @@ def test_added_factors_leave_the_others_moments_alone() -> None:
     np.testing.assert_array_equal(grown.precision[:, :2], state.precision)
     np.testing.assert_array_equal(grown.precision[:, 2:], np.repeat(np.array(START_PRECISION)[:, None], 3, 1))
     np.testing.assert_array_equal(grown.noise, state.noise)
-    np.testing.assert_array_equal(_without(grown, np.array([3, 4, 5])).second, state.second)
+    np.testing.assert_array_equal(grown.without(np.array([3, 4, 5])).second, state.second)
 
 
 @pytest.mark.parametrize("growth", [1, 3])
@@ -770,7 +767,7 @@ def test_a_missing_factor_grows_again(seed: int) -> None:
     observed, _, _ = modelled_table(seed)
     whole = fitted(observed)
     assert whole.rank == 2
-    state = _without(_Ascent(Cells.of(observed), whole.base, whole).next, np.array([2]))
+    state = _Ascent(Cells.of(observed), whole.base, whole).next.without(np.array([2]))
     one = replace(whole, V=state.V, second=state.second, precision=state.precision)
     assert fitted(observed, start=one).rank == 1
     again = fitted(observed, start=one, growth=3)

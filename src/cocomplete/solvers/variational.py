@@ -36,6 +36,7 @@ from cocomplete.solvers.basis import (
     rotation,
     whitening,
 )
+from cocomplete.solvers.factor_state import START_PRECISION, FactorState
 from cocomplete.solvers.moments import diagonals, normal_posteriors, pack, unpack, weights
 from cocomplete.solvers.posterior import PACE, FactorPosterior
 from cocomplete.solvers.row_block import Columns, RowBlock, Sites, Sums
@@ -44,9 +45,6 @@ from cocomplete.solvers.solution import Progress
 WARM_UP, GROWTH_WARM_UP = 10, 5
 """Sweeps before precisions are updated, of a fit's first factors and of those added to it: updated sooner,
 they prune factors that are still growing."""
-
-START_PRECISION = (30.0, 2.0)
-"""Prior precision of an entry of v_j during the warm-up, for numbers and for 0/1 columns."""
 
 PRECISION_PRIOR = (1.0, 0.03)
 """Shape, less one, and rate of the Gamma prior of a factor's precision. Without it mean-field fits prune too
@@ -115,36 +113,10 @@ def fit_variational(
     )
 
 
-class _State(NamedTuple):
-    """All that a sweep changes, but for the labels' sites.
-
-    Attributes
-    ----------
-    V, second : ndarray
-        Means and packed second moments of the columns' factors.
-    log_det : float
-        Σ log |precision of v_j|.
-    noise : ndarray of shape (n_numbers,)
-    precision : ndarray of shape (2, k)
-        Prior precision of every factor, for numbers and for 0/1 columns.
-    """
-
-    V: FloatArray
-    second: FloatArray
-    log_det: float
-    noise: FloatArray
-    precision: FloatArray
-
-    @property
-    def width(self) -> int:
-        """Factors, and one for the offset."""
-        return int(self.V.shape[1])
-
-
 class _Point(NamedTuple):
     """A state, what the pass over the rows there has added up, and the bound."""
 
-    state: _State
+    state: FactorState
     sums: Sums
     bound: float
 
@@ -177,19 +149,21 @@ class _Ascent:
         self.sites: list[list[Sites]] = []
         self.sweeps = 0
 
-    def _continued(self, start: FactorPosterior, growth: int) -> _State:
+    def _continued(self, start: FactorPosterior, growth: int) -> FactorState:
         """Begin with another fit's factors, and some of what they leave unexplained here."""
-        state = _State(start.V, start.second, 0.0, start.noise, start.precision)
+        state = FactorState(start.V, start.second, 0.0, start.noise, start.precision)
         room = min(growth, most_factors(self.n, self.m) - start.rank)
         if room <= 0:
             return state
         left = list(InProcess.visit(self.blocks, lambda block: block.residuals(start.columns)))
-        return _with_factors(state, START_LENGTH * residual_factors(left, room))
+        return state.with_factors(START_LENGTH * residual_factors(left, room))
 
-    def _first_state(self) -> _State:
+    def _first_state(self) -> FactorState:
         V = first_factors(self.cells, self.base)
         precision = np.repeat(np.array(START_PRECISION)[:, None], V.shape[1] - 1, axis=1)
-        return _State(V, pack(V[:, :, None] * V[:, None, :]), 0.0, np.ones(self.cells.n_features), precision)
+        return FactorState(
+            V, pack(V[:, :, None] * V[:, None, :]), 0.0, np.ones(self.cells.n_features), precision
+        )
 
     def run(self, most: int, progress: Progress | None = None) -> None:
         """Sweep until the bound stands still, or so many sweeps were done in all."""
@@ -221,7 +195,7 @@ class _Ascent:
         dead = self._unsupported(self.next) if self.removes else np.zeros(0, np.intp)
         self.shrunk = self.fresh = bool(dead.size)
         if dead.size:
-            self.next = _without(self.next, dead)
+            self.next = self.next.without(dead)
 
     def _judge(self, point: _Point) -> None:
         """Accept a point, or go back to before what has lowered the bound."""
@@ -244,7 +218,7 @@ class _Ascent:
     def _cell_count(self) -> int:
         return int(self.cells.x_value.size + self.cells.y_value.size)
 
-    def _visit(self, state: _State) -> _Point:
+    def _visit(self, state: FactorState) -> _Point:
         """Pass over the rows at some state; sites move on."""
         self.sites.append([block.sites for block in self.blocks])
         columns, pace = Columns(state.V, state.second, state.noise), self.pace
@@ -261,7 +235,7 @@ class _Ascent:
             block.place(sites)
         del self.sites[passes:]
 
-    def _updated(self, point: _Point, *, learns: bool) -> _State:
+    def _updated(self, point: _Point, *, learns: bool) -> FactorState:
         """Update noise, columns, precisions and the factors' basis, in this order."""
         state, sums = point.state, point.sums
         noise = self._noise(self._expected_squares(state, sums))
@@ -274,7 +248,7 @@ class _Ascent:
             return self._in_better_basis(updated, sums)
         return self._stretched(updated, sums, whitening(unpack(sums.second_u, state.width) / self.n))[0]
 
-    def _expected_squares(self, state: _State, sums: Sums) -> FloatArray:
+    def _expected_squares(self, state: FactorState, sums: Sums) -> FloatArray:
         """Σ E[(x − t)²] of every number column, from sums alone."""
         d = self.cells.n_features
         fitted = np.einsum("jk,jk->j", sums.g[:d], state.V[:d])
@@ -295,13 +269,13 @@ class _Ascent:
 
     # -- the bound -------------------------------------------------------------------------------------
 
-    def _bound(self, state: _State, sums: Sums) -> float:
+    def _bound(self, state: FactorState, sums: Sums) -> float:
         """Evidence lower bound at a state and the rows that follow from it."""
         squares = self._expected_squares(state, sums)
         numbers = -0.5 * (self.count * np.log(2 * np.pi * state.noise) + squares / state.noise).sum()
         return float(numbers + sums.log_likelihood) - self._divergence(state, sums)
 
-    def _divergence(self, state: _State, sums: Sums) -> float:
+    def _divergence(self, state: FactorState, sums: Sums) -> float:
         """Divergence of U and V from their priors, less the log-prior of noise and precisions."""
         width = state.width
         rows = diagonals(sums.second_u, width)[1:].sum() + sums.log_det_u - self.n * (width - 1)
@@ -319,7 +293,7 @@ class _Ascent:
 
     # -- the factors' basis and precisions ---------------------------------------------------------------
 
-    def _spread_v(self, state: _State) -> list[FloatArray]:
+    def _spread_v(self, state: FactorState) -> list[FloatArray]:
         """Sum of E[v vᵀ] over each group of columns."""
         return [unpack(state.second[group].sum(axis=0), state.width) for group in self.groups]
 
@@ -333,7 +307,7 @@ class _Ascent:
             ]
         )
 
-    def _in_better_basis(self, state: _State, sums: Sums) -> _State:
+    def _in_better_basis(self, state: FactorState, sums: Sums) -> FactorState:
         """Update precisions, in the basis of those tried that has the highest bound.
 
         Cells do not change with the basis. The rows' factors are centred and whitened, which they come to by
@@ -350,7 +324,7 @@ class _Ascent:
                 return turned
         return plain
 
-    def _stretched(self, state: _State, sums: Sums, B: FloatArray) -> tuple[_State, Sums]:
+    def _stretched(self, state: FactorState, sums: Sums, B: FloatArray) -> tuple[FactorState, Sums]:
         """Change the basis: v ← Bᵀ v, u ← B⁻¹ u, with u's first coordinate staying 1.
 
         Of the sums only what the divergence needs is changed.
@@ -370,7 +344,7 @@ class _Ascent:
 
     # -- factors die, and are born -----------------------------------------------------------------------
 
-    def _unsupported(self, state: _State) -> NDArray[np.intp]:
+    def _unsupported(self, state: FactorState) -> NDArray[np.intp]:
         """Factors whose posterior is little more than their prior, in every group of columns."""
         second = diagonals(state.second, state.width)
         supported = np.zeros(state.width, bool)
@@ -379,24 +353,3 @@ class _Ascent:
             held = (state.V[group] ** 2).sum(axis=0)
             supported |= held > SUPPORTED * np.maximum(second[group].sum(axis=0), 1e-300)
         return np.flatnonzero(~supported)
-
-
-def _without(state: _State, dead: NDArray[np.intp]) -> _State:
-    """Leave factors out."""
-    left = np.setdiff1d(np.arange(state.width), dead)
-    second = unpack(state.second, state.width)[:, left[:, None], left]
-    return state._replace(
-        V=np.ascontiguousarray(state.V[:, left]),
-        second=pack(second),
-        precision=state.precision[:, left[1:] - 1],
-    )
-
-
-def _with_factors(state: _State, born: FloatArray) -> _State:
-    """Add factors with known loadings."""
-    width, k = state.width, born.shape[1]
-    V = np.hstack((state.V, born))
-    second = V[:, :, None] * V[:, None, :]
-    second[:, :width, :width] = unpack(state.second, width)
-    precision = np.repeat(np.array(START_PRECISION)[:, None], k, axis=1)
-    return state._replace(V=V, second=pack(second), precision=np.hstack((state.precision, precision)))
