@@ -82,7 +82,7 @@ class MinimiserKind:
 
     def fit(self, setting: Penalties, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Solve for it."""
-        return Minimiser.fit(fits.observed, fits.yes_no, setting, fits.solve)
+        return Minimiser.fit(fits.observed, fits.yes_no, setting, fits.solve).for_new_rows()
 
     def setting_cost(self, setting: Any) -> float:
         """Give nothing."""

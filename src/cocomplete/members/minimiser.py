@@ -105,6 +105,17 @@ class Minimiser(FieldsAlone):
         solution = solve(objective)
         return cls(encoding, Cells.of(encoded), objective, solution, solution)
 
+    def for_new_rows(self) -> "Minimiser":
+        """Give the same without the rows of the fit, which a member of an ensemble predicts by the row step."""
+        observed = self.objective.observed
+        nothing = Observations(observed.X[:0], observed.Y[:0])
+        solution = replace(
+            self.solution, M=replace(self.solution.M, U=self.solution.M.U[:0]), multiplier=None
+        )
+        return replace(
+            self, objective=replace(self.objective, observed=nothing), certified=solution, solution=solution
+        )
+
     @cached_property
     def _mode(self) -> Mode:
         return Mode.of(self.objective, self.solution, self.cells)
