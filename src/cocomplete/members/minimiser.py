@@ -106,7 +106,7 @@ class Minimiser(FieldsAlone):
         return cls(encoding, Cells.of(encoded), objective, solution, solution)
 
     def for_new_rows(self) -> "Minimiser":
-        """Give the same without the rows of the fit, which a member of an ensemble predicts by the row step."""
+        """Give the same without the rows of the fit, which ensemble members predict by the row step."""
         observed = self.objective.observed
         nothing = Observations(observed.X[:0], observed.Y[:0])
         solution = replace(
@@ -122,7 +122,7 @@ class Minimiser(FieldsAlone):
 
     def moments(self, observed: Observations, *, training: bool = False, variance: bool = True) -> Moments:
         """Value and variance of every cell on the solvers' scale."""
-        if training and self._mode.V.shape[1]:
+        if training and self._mode.V.shape[1] and len(self.solution.M.U):
             return self._mode.at(self.solution.M.dense(), self.cells, variance=variance)
         return self._mode.predict(Cells.of(self.encoding.apply(observed)), variance=variance)
 
