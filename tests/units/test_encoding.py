@@ -1,8 +1,5 @@
 """From the user's columns to the solvers' and back: scores, scales, types."""
 
-import re
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -10,9 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import expit, ndtri
 
-from cocomplete import InputError
 from cocomplete.arrays import FloatArray
-from cocomplete.problem.encoding import Encoding, find_yes_no, resolve_feature_types
+from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.scores import NormalScores
 from cocomplete.problem.standardize import ABSURD, FAR, Standardization, limits
@@ -301,70 +297,3 @@ def test_offsets_are_shrunken_log_odds_or_nothing(mixed: Observations) -> None:
     one_sided = Observations(np.ones((3, 1)), np.array([[1.0, nan], [1, nan], [1, nan]]))
     offsets = Encoding.of(one_sided, np.array([False]), center=True, scale=True).offsets
     np.testing.assert_allclose(expit(offsets), [0.5, 3.5 / 4, 0.5])
-
-
-# -- types of features ---------------------------------------------------------------------------------
-
-
-def test_yes_no_is_found_by_its_values() -> None:
-    X = np.array([[0, 1, 0, nan, 0, 2], [1, 1, 0.5, nan, nan, 1], [nan, 1, 1, nan, 1, 0]])
-    np.testing.assert_array_equal(find_yes_no(X), [True, False, False, False, True, False])
-
-
-@pytest.mark.parametrize(
-    ("types", "expected"),
-    [
-        ("auto", [0, 1, 0, 1]),
-        ("number", [0, 0, 0, 0]),
-        (["number", "yes-no", "number", "number"], [0, 1, 0, 0]),
-        (("number", "number", "number", "yes-no"), [0, 0, 0, 1]),
-        (np.array(["number", "number", "number", "yes-no"]), [0, 0, 0, 1]),
-        ({"smokes": "number"}, [0, 0, 0, 1]),
-        ({3: "number"}, [0, 1, 0, 0]),
-        ({np.int64(3): "number", "smokes": "number"}, [0, 0, 0, 0]),
-        ({}, [0, 1, 0, 1]),
-    ],
-)
-def test_types_as_asked_for(mixed: Observations, types: Any, expected: Any) -> None:
-    np.testing.assert_array_equal(resolve_feature_types(types, mixed), np.array(expected, bool))
-
-
-def test_all_yes_no_where_all_are(mixed: Observations) -> None:
-    binary = Observations(mixed.X[:, YES_NO], mixed.Y)
-    np.testing.assert_array_equal(resolve_feature_types("yes-no", binary), [True, True])
-    # A column of ones alone is yes/no only if feature_types has it so.
-    ones = Observations(np.ones((3, 1)), np.empty((3, 0)))
-    np.testing.assert_array_equal(resolve_feature_types("auto", ones), [False])
-    np.testing.assert_array_equal(resolve_feature_types({0: "yes-no"}, ones), [True])
-
-
-@pytest.mark.parametrize(
-    ("types", "message"),
-    [
-        (
-            "yes-no",
-            "says that column 'size' is yes/no, but it holds 2; recode it to 0 and 1, or call it a 'number'",
-        ),
-        ({"weight": "yes-no"}, "says that column 'weight' is yes/no, but it holds 10; recode it"),
-        ({2: "yes-no"}, "says that column 'weight' is yes/no, but it holds 10"),
-        ("ordinal", "must be 'auto' or made of 'number', 'yes-no', got 'ordinal' for column 'size'"),
-        ({"smokes": "auto"}, "got 'auto' for column 'smokes'"),
-        (["number", "yes-no", 3, "number"], "got 3 for column 'weight'"),
-        (["number"], "feature_types has 1 entries, but X has 4 features; give one per feature"),
-        (
-            {"height": "number"},
-            "names feature 'height', which X does not have; use a column's name or position",
-        ),
-        ({4: "number"}, "names feature 4, which X does not have"),
-        ({-1: "number"}, "names feature -1, which X does not have"),
-    ],
-)
-def test_wrong_types_are_refused_with_a_sentence(mixed: Observations, types: Any, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        resolve_feature_types(types, mixed)
-
-
-def test_without_names_positions_are_named(mixed: Observations) -> None:
-    bare = Observations(mixed.X, mixed.Y)
-    with pytest.raises(InputError, match="says that column 2 is yes/no, but it holds 10"):
-        resolve_feature_types({2: "yes-no"}, bare)

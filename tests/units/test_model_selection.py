@@ -17,7 +17,6 @@ from sklearn.utils import Bunch
 import cocomplete
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines import MeanMode
-from cocomplete.containers import to_table
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.estimator.completer import CoCompleter
 from cocomplete.exceptions import InputError
@@ -30,6 +29,7 @@ from cocomplete.model_selection import (
     cross_val_entries,
     get_scorer,
 )
+from cocomplete.table.containers import to_table
 
 nan = np.nan
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from cocomplete.containers import fill_like
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
+from cocomplete.table.refill import fill_like
 
 nan = np.nan
 ROWS = [[1.0, None], [nan, 4.0], [5.0, 6.0]]

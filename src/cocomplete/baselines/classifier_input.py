@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from cocomplete.arrays import FloatArray
-from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
+from cocomplete.table.containers import to_table
 
 
 def full_features(X: Any, n_features: int | None = None) -> Any:

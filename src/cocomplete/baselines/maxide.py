@@ -10,13 +10,13 @@ from cocomplete.baselines.soft_impute import PRESETS, Imputed, impute_as_paper, 
 from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.baselines.tuning import LABELS, best, brier, follow, hold_out
 from cocomplete.completion import Reconstruction
-from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
 from cocomplete.parameter_checks import check_choice, check_count, check_positive
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.proximal import Loss, Recipe, solve_continuation, solve_proximal
 from cocomplete.solvers.solution import Record, Solution
 from cocomplete.spectral import LowRank, spectral_norm
+from cocomplete.table.containers import to_table
 
 LABEL_PENALTIES = (10.0, 7.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.5, 0.1)
 """What a tuned fit may try for the labels."""

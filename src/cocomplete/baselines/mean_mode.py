@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
-from cocomplete.containers import fill_like, to_table
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
+from cocomplete.table.containers import to_table
+from cocomplete.table.refill import fill_like
 
 
 class MeanMode(BaseEstimator):

@@ -6,9 +6,9 @@ import numpy as np
 
 from cocomplete.baselines.transductive import TransductiveCompleter
 from cocomplete.completion import Reconstruction
-from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
+from cocomplete.table.containers import to_table
 
 
 class Oracle(TransductiveCompleter):

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
-from cocomplete.containers import fill_like
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
+from cocomplete.table.refill import fill_like
 
 
 class TransductiveCompleter(BaseEstimator, ABC):

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from cocomplete.arrays import BoolArray, FloatArray
@@ -21,6 +22,7 @@ from cocomplete.choosing.kinds import KIND_OF, KINDS
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.draws import ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
+from cocomplete.fitted.levels import HeldOutNumbers
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.interrupts import acknowledge_stop, stop_requested
 from cocomplete.members.average import Average
@@ -59,6 +61,9 @@ class EnsembleFit:
         Kinds of members that are not to take part, to see what they are worth; the trivial answer stays.
     progress : callable, optional
         Called with a record per fit.
+    groups : ndarray of int, shape (n_features + n_labels,), optional
+        Columns with the same number encode one of the user's: they are held out together, and none of them
+        is predicted from another.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class EnsembleFit:
         solve: Solve,
         leave_out: Collection[str] = (),
         progress: Progress | None = None,
+        groups: NDArray[np.intp] | None = None,
     ) -> None:
         self.observed, self.yes_no, self.progress = observed, yes_no, progress
         self.kinds = [
@@ -77,12 +83,14 @@ class EnsembleFit:
             for kind in KINDS
             if kind.applies(observed, yes_no) and (kind.name not in leave_out or kind.name == "trivial")
         ]
-        self.whole = SharedFits(observed, yes_no, content_keys(observed, seed), solve, progress)
+        self.whole = SharedFits(
+            observed, yes_no, content_keys(observed, seed), solve, progress, groups=groups
+        )
         judged = self.whole
         if observed.n_samples > JUDGED_ROWS:
             sample = self.whole.sample(JUDGED_ROWS)
-            judged = SharedFits(sample, yes_no, content_keys(sample, seed), solve)
-        self.folds = [FoldFits(fold, judged) for fold in folds(judged.observed, yes_no, seed)]
+            judged = SharedFits(sample, yes_no, content_keys(sample, seed), solve, groups=groups)
+        self.folds = [FoldFits(fold, judged) for fold in folds(judged.observed, yes_no, seed, groups)]
         self.whole.earlier = self.folds[0] if self.folds else None
         self.held = HeldOut.of([fits.fold for fits in self.folds], Units.of(observed))
         self.contest = Contest(self.held, [fits.fold.row.size for fits in self.folds])
@@ -198,13 +206,17 @@ class EnsembleFit:
         where = self.held.where("numbers")
         if not self._judged("numbers"):
             return np.ones(self.observed.n_features)
+        ratios = np.abs(self._pooled("numbers") - self.held.value[where])
+        ratios /= np.maximum(self._pooled_std(), 1e-300)
+        return calibrated(ratios, self.held.column[where], self.observed.n_features)
+
+    def _pooled_std(self) -> FloatArray:
+        """Give the standard deviations that members together have of held-out numbers."""
+        where = self.held.where("numbers")
         kept = [(one, weight) for one, weight in self.weights["numbers"].items() if weight > 0]
         means = [self.contest.means[one][where] for one, _ in kept]
-        shares = [weight for _, weight in kept]
-        mean = np.asarray(shares) @ np.stack(means)
-        std = mixture_std(shares, means, [self.contest.stds[one][where] for one, _ in kept])
-        ratios = np.abs(mean - self.held.value[where]) / np.maximum(std, 1e-300)
-        return calibrated(ratios, self.held.column[where], self.observed.n_features)
+        stds = [self.contest.stds[one][where] for one, _ in kept]
+        return mixture_std([weight for _, weight in kept], means, stds)
 
     def margins(self) -> ScoreMargins | None:
         """Give margins on the scale of normal scores, calibrated likewise, where they are sharper."""
@@ -290,6 +302,15 @@ class EnsembleFit:
         tried = [one for one in self.contest.candidates() if one.kind == "minimiser"]
         best = min(tried, key=lambda one: sum(self.contest.total(one, part) for part in parts), default=None)
         return None if best is None else best.setting
+
+    def held_out_numbers(self) -> HeldOutNumbers:
+        """Give the held-out numbers, and the ensemble's means and standard deviations of them."""
+        if not self._judged("numbers"):
+            return HeldOutNumbers(np.empty(0, np.intp), *(np.empty(0) for _ in range(3)))
+        where = self.held.where("numbers")
+        column = self.held.column[where]
+        std = np.broadcast_to(self.ensemble.std_factor, self.observed.n_features)[column] * self._pooled_std()
+        return HeldOutNumbers(column, self.held.value[where], self._pooled("numbers"), std)
 
     def held_out_labels(self) -> HeldOutLabels:
         """Give the held-out labels and the ensemble's log-odds for them."""

@@ -100,7 +100,9 @@ class Units:
         return out
 
 
-def folds(observed: Observations, yes_no: BoolArray, seed: int = 0) -> list[Fold]:
+def folds(
+    observed: Observations, yes_no: BoolArray, seed: int = 0, groups: NDArray[np.intp] | None = None
+) -> list[Fold]:
     """Hold out cells of every part, as often as it takes for enough of each.
 
     Parameters
@@ -109,21 +111,31 @@ def folds(observed: Observations, yes_no: BoolArray, seed: int = 0) -> list[Fold
     yes_no : ndarray of bool, shape (n_features,)
     seed : int, default=0
         Other cells for another seed.
+    groups : ndarray of int, shape (n_features + n_labels,), optional
+        Columns with the same number encode one of the user's, and are held out together.
     """
     rows, columns = content_keys(observed, seed)
+    if groups is not None:
+        columns = _group_keys(columns, groups)
     row_chance = uniform(rows)
     cell_chance = uniform(mix(rows[:, None] + mix(columns)[None, :]))
-    found = [_fold(observed, yes_no, row_chance, cell_chance, 0)]
+    encoded = _encoded_together(groups)
+    found = [_fold(observed, yes_no, row_chance, cell_chance, 0, encoded)]
     counts = _counts(found[0])
     fewest = min((count for count in counts.values() if count), default=ENOUGH)
     affordable = MOST_CELLS // max(int(observed.X_known.sum() + observed.Y_known.sum()), 1)
     more = min(-(-ENOUGH // fewest), MOST_FOLDS, max(affordable, 1))
-    found += [_fold(observed, yes_no, row_chance, cell_chance, k) for k in range(1, more)]
+    found += [_fold(observed, yes_no, row_chance, cell_chance, k, encoded) for k in range(1, more)]
     return [fold for fold in found if fold.value.size]
 
 
 def _fold(
-    observed: Observations, yes_no: BoolArray, row_chance: FloatArray, cell_chance: FloatArray, number: int
+    observed: Observations,
+    yes_no: BoolArray,
+    row_chance: FloatArray,
+    cell_chance: FloatArray,
+    number: int,
+    encoded: list[NDArray[np.intp]],
 ) -> Fold:
     d = observed.n_features
     X_held = observed.X_known & _with_companions(
@@ -145,6 +157,7 @@ def _fold(
         for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
     )
     X_held &= low < high
+    _hold_whole_cells(X_held, Y_held, encoded)
     visible = observed.without(X_held, Y_held)
     x, y = np.nonzero(X_held), np.nonzero(Y_held)
     unlabelled = np.asarray(~visible.Y_known.any(axis=1))
@@ -155,6 +168,28 @@ def _fold(
         np.concatenate((observed.X[X_held], observed.Y[Y_held])),
         np.concatenate((yes_no[x[1]].astype(np.intp), 2 + unlabelled[y[0]].astype(np.intp))),
     )
+
+
+def _group_keys(columns: NDArray[np.uint64], groups: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """Give columns that encode one the sum of their keys, which depends on no order."""
+    total = np.zeros(int(groups.max(initial=-1)) + 1, np.uint64)
+    np.add.at(total, groups, columns)
+    return total[groups]
+
+
+def _encoded_together(groups: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
+    """Columns that encode one of the user's, where these are several."""
+    if groups is None:
+        return []
+    return [np.flatnonzero(groups == one) for one in np.flatnonzero(np.bincount(groups) > 1)]
+
+
+def _hold_whole_cells(X_held: BoolArray, Y_held: BoolArray, encoded: list[NDArray[np.intp]]) -> None:
+    """Hold a cell out in all columns that encode it, or in none: one of them would give it away."""
+    d = X_held.shape[1]
+    for columns in encoded:
+        held, own = (X_held, columns) if columns[0] < d else (Y_held, columns - d)
+        held[:, own] = held[:, own].all(axis=1, keepdims=True)
 
 
 def _companions(known: BoolArray) -> FloatArray:

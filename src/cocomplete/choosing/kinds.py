@@ -248,6 +248,9 @@ class TreesKind:
         d = first.observed.n_features
         look = FirstLook(first, contest)
         usable = np.repeat([known[0] >= LEAST_KNOWN, known[1] >= LEAST_KNOWN], [d, first.observed.n_labels])
+        if first.groups is not None and np.unique(first.groups).size == 1:
+            # All columns encode one of the user's: there is no other to ask of.
+            usable[:] = False
         tried = look.columns[usable[look.columns]]
         if not tried.size:
             return
@@ -271,7 +274,7 @@ class TreesKind:
         fits: FoldFits, columns: NDArray[np.intp], stops: Sequence[int]
     ) -> tuple[FloatArray, FloatArray]:
         """Means and standard deviations of a fold's held-out cells after so many trees."""
-        fitted = BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, columns, stops[-1])
+        fitted = BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, columns, stops[-1], fits.groups)
         means, stds = fitted.at(fits.observed, fits.fold.row, fits.fold.column)
         return means[: len(stops)], stds[: len(stops)]
 
@@ -281,7 +284,8 @@ class TreesKind:
         for part in FEATURE_PARTS:
             wanted[: len(fits.yes_no)] |= (part in parts) & (fits.yes_no == (part == "yes-no"))
         wanted[len(fits.yes_no) :] = any(part in parts for part in LABEL_PARTS)
-        return BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, np.flatnonzero(wanted), setting)
+        columns = np.flatnonzero(wanted)
+        return BoostedTrees.fit(fits.observed, fits.yes_no, fits.keys, columns, setting, fits.groups)
 
     def setting_cost(self, setting: Any) -> float:
         """Give what a number of trees costs."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.held_out import Fold, Units, folds
@@ -152,6 +153,8 @@ class MinimiserSearch:
         Of the cells that are held out.
     progress : callable, optional
         Called with a record per path.
+    groups : ndarray of int, shape (n_features + n_labels,), optional
+        Columns with the same number encode one of the user's.
     """
 
     def __init__(
@@ -164,10 +167,11 @@ class MinimiserSearch:
         given: Given,
         seed: int,
         progress: Progress | None = None,
+        groups: NDArray[np.intp] | None = None,
     ) -> None:
         self.given, self.center, self.scale = given, center, scale
         self.n_features = observed.n_features
-        self.folds = folds(observed, yes_no, seed)
+        self.folds = folds(observed, yes_no, seed, groups)
         self.held = HeldOut.of(self.folds, Units.of(observed))
         self.contest = Contest(self.held, [fold.row.size for fold in self.folds])
         self.interrupted = False

@@ -40,6 +40,8 @@ class SharedFits:
         From F to its minimiser.
     progress : callable, optional
         Called with a record per sweep of an average.
+    groups : ndarray of int, shape (n_features + n_labels,), optional
+        Columns with the same number encode one of the user's.
     """
 
     growth = GROWTH
@@ -52,8 +54,10 @@ class SharedFits:
         keys: ContentKeys,
         solve: Solve,
         progress: Progress | None = None,
+        groups: NDArray[np.intp] | None = None,
     ) -> None:
         self.observed, self.yes_no, self.keys, self.solve = observed, yes_no, keys, solve
+        self.groups = groups
         self.progress = progress
         self.earlier: SharedFits | None = None
         self._averages: dict[bool, Average] = {}
@@ -135,7 +139,7 @@ class FoldFits(SharedFits):
     """
 
     def __init__(self, fold: Fold, whole: SharedFits) -> None:
-        super().__init__(fold.visible, whole.yes_no, whole.keys, whole.solve)
+        super().__init__(fold.visible, whole.yes_no, whole.keys, whole.solve, groups=whole.groups)
         self.fold = fold
 
     def score_ratios(self) -> FloatArray:

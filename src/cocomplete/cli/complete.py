@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cocomplete.completion import Completion
-    from cocomplete.containers import Table
     from cocomplete.estimator.completer import CoCompleter
+    from cocomplete.table.containers import Table
 
 INTERRUPTED = 130
 
@@ -76,9 +76,9 @@ def _features_and_labels(
     frame: "pl.DataFrame", labels: list[str], ignore: list[str], path: str
 ) -> "tuple[Table, Table]":
     """Give the columns that the patterns name as labels, and those that neither pattern names."""
-    from cocomplete.containers import Table
     from cocomplete.exceptions import InputError
     from cocomplete.formats.columns import select, to_numbers
+    from cocomplete.table.containers import Table
 
     ignored = set(select(frame.columns, ignore, "--ignore", path))
     label_names = [name for name in select(frame.columns, labels, "--labels", path) if name not in ignored]

@@ -18,13 +18,12 @@ from cocomplete.solvers.choice import choose
 
 
 def fitted_attributes(settings: Settings, result: FitResult) -> dict[str, Any]:
-    """Give every attribute that a fit sets, but for the columns' names."""
+    """Give every attribute that a fit sets, but for those of the columns."""
     model = result.model
     weights = model.ensemble.weights
     return {
         "_model": model,
         "n_labels_": model.observed.n_labels,
-        "feature_types_": np.where(model.yes_no, "yes-no", "number"),
         "members_": tuple(
             {"name": one.name, **{part: float(share[k]) for part, share in weights.items()}}
             for k, one in enumerate(model.ensemble.members)

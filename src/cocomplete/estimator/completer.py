@@ -9,10 +9,10 @@ from cocomplete.estimator.fitting import fit_model
 from cocomplete.estimator.messages import Messages
 from cocomplete.estimator.prediction_methods import PredictionMethods
 from cocomplete.estimator.settings import Settings
+from cocomplete.estimator.tables import UserTables, schemas
 from cocomplete.estimator.training import TrainingTable
 from cocomplete.interrupts import interrupts
 from cocomplete.kernels.compiling import compiling_announced
-from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress
 
 
@@ -39,10 +39,19 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         Give every column an offset, unpenalised and optimised with the rest.
     scale : bool, default=True
         Divide each feature by its observed standard deviation while fitting, outliers held back.
-    feature_types : "auto", "number", list or dict, default="auto"
-        Features that are "yes-no" are fitted under logistic loss, as labels are, and filled with 0 or 1;
-        "auto" takes those that hold 0 and 1 and nothing else. A list gives "number" or "yes-no" for every
-        feature, a dict for some, by name or position.
+    feature_types : "auto", str, list or dict, default="auto"
+        What features are: "number", "positive" (a number from 0 on), a tuple of two numbers (its bounds),
+        "yes-no", "category" (one of several values without an order), "ordinal" or a list of its levels from
+        the lowest on, "count" or "date". A list has one entry for every feature, a dict those of some, by
+        name or position; the others, and all with "auto", are recognised by their type and content:
+        ``feature_types_`` shows as what.
+    label_types : "auto", str, list or dict, default="auto"
+        What columns of ``y`` are, likewise: "yes-no" (0 and 1, truth values, or words such as yes and no),
+        "class" (one of several values: one label for each) or "tags" (a list such as ``rock;live``: one label
+        for each tag). Classes and tags must be asked for; they come back as the column that they were.
+    fill : {"value", "mean"}, default="value"
+        What stands in a hole: a value that the column could hold (the likeliest level, a whole number, 0 or
+        1), or the expected value, where the column has such.
     clip : bool, default=True
         Keep filled features near the range observed in their column: beyond an end at most a quarter of what
         the tenth of the values next to it spans, and not at all where two or more cells share the end, as
@@ -104,9 +113,9 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         in labels if there are any.
     singular_values_ : ndarray of shape (rank_,)
         Its singular values.
-    components_ : ndarray of shape (rank_, n_features + n_labels)
+    components_ : ndarray of shape (rank_, number of encoded features + n_labels_)
         Its right singular vectors, on the scale of the fit.
-    offsets_ : ndarray of shape (n_features + n_labels,)
+    offsets_ : ndarray of shape (number of encoded features + n_labels_,)
         What every row starts from: features in the user's units (yes/no ones as probabilities), labels as
         log-odds.
     n_iter_ : int
@@ -134,13 +143,16 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
     polished_ : bool
         Whether a refit at a clear rank was done.
     feature_types_ : ndarray of str, shape (n_features,)
-        "number" or "yes-no".
+        What every feature was taken for: "number", "yes-no", "category", "ordinal", "count" or "date".
+    encoded_names_ : ndarray of str
+        What the columns of ``components_`` and ``offsets_`` stand for, if the tables had names: a feature or
+        a label, or one of the values of a category (``colour=red``).
     thresholds_ : ndarray of shape (n_labels,)
         Above which a label is 1.
     n_features_in_, n_labels_ : int
-        Number of feature and of label columns.
+        Number of features, and of labels; each value of a class, and each tag, is a label.
     feature_names_in_, label_names_in_ : ndarray of str
-        Names, if the tables had any.
+        Names of the tables' columns, if they had any.
 
     Examples
     --------
@@ -166,6 +178,8 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         center: bool = True,
         scale: bool = True,
         feature_types: Any = "auto",
+        label_types: Any = "auto",
+        fill: str = "value",
         clip: bool = True,
         label_policy: str = "observed",
         recorded_share: Any = "auto",
@@ -188,6 +202,8 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         self.center = center
         self.scale = scale
         self.feature_types = feature_types
+        self.label_types = label_types
+        self.fill = fill
         self.clip = clip
         self.label_policy = label_policy
         self.recorded_share = recorded_share
@@ -255,14 +271,16 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
             Called with a record of every candidate and every iteration.
         """
         settings = Settings.checked(self.get_params(deep=False))
-        given = Observations.from_tables(X, y)
+        tables = UserTables.read(X, y)
+        features, labels = schemas(tables, settings.feature_types, settings.label_types)
+        given = tables.observations(features, labels)
         # One level more than usual: scikit-learn's callbacks stand between this and the user.
         given.check_fittable(stacklevel=5)
-        columns = column_attributes(X, given)
+        columns = column_attributes(tables, features, labels)
         messages = Messages(settings.verbose)
         if not settings.only_ones_recorded:
             messages.only_ones_observed(given)
-        table = TrainingTable.of(given, settings)
+        table = TrainingTable.of(given, features, labels, settings)
         with interrupts(settings.on_interrupt), compiling_announced(messages.compiling):
             report, done = task_reporter(self, messages.logging(progress))
             result = fit_model(settings, table, messages, report)

@@ -1,5 +1,7 @@
 """The ensemble that predicts by default."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from cocomplete.arrays import BoolArray
@@ -10,7 +12,8 @@ from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
-from cocomplete.fitted.model import Model
+from cocomplete.fitted.levels import HeldOutNumbers, LevelCuts, level_cuts
+from cocomplete.fitted.model import Model, levels_of_rows
 from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Penalties
 from cocomplete.members.prediction import Prediction
@@ -26,16 +29,19 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     narrow = informative.narrow(observed)
     rows = rows_with_something(narrow)
     if not rows.any():
-        whole = Informative.whole(observed)
-        trivial = Ensemble.alone(Trivial.fit(whole.narrow(observed), yes_no), yes_no)
-        return FitResult(Model(table.given, yes_no, whole, trivial, clip=settings.clip))
+        informative = Informative.whole(observed)
+        trivial = Ensemble.alone(Trivial.fit(informative.narrow(observed), yes_no), yes_no)
+        model = Model(table.given, yes_no, informative, trivial, clip=settings.clip, groups=table.groups)
+        return FitResult(replace(model, levels=levels_of_rows(model, table.codes)))
     fit = EnsembleFit(
         Observations(narrow.X[rows], narrow.Y[rows]),
         yes_no[informative.features],
         seed=seed_of(settings.random_state),
         solve=solver.solve,
         progress=solver.progress,
+        groups=table.groups[informative.columns],
     ).run()
+    whole = _all_rows(fit, narrow, rows)
     model = Model(
         table.given,
         yes_no,
@@ -44,8 +50,10 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         fit.joint(),
         margins=fit.margins(),
         clip=settings.clip,
+        levels=_levels(table, informative, whole, fit.held_out_numbers()),
+        groups=table.groups,
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
-        fitted_rows=FittedRows.of(_all_rows(fit, narrow, rows), narrow, yes_no[informative.features]),
+        fitted_rows=FittedRows.of(whole, narrow, yes_no[informative.features]),
     )
     certified = None
     if settings.certify:
@@ -57,6 +65,17 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     if certified is not None:
         cut_short |= certified.certified.interrupted
     return FitResult(model, certified, fit.summary(), held_out, interrupted=cut_short)
+
+
+def _levels(
+    table: TrainingTable, informative: Informative, prediction: Prediction, held_out: HeldOutNumbers
+) -> dict[int, LevelCuts]:
+    """Find cuts between levels in an order, by held-out cells."""
+    mean, std = informative.widen(*prediction)
+    column = np.flatnonzero(informative.features)[held_out.column]
+    unit = informative.unit[column]
+    in_units = HeldOutNumbers(column, *(unit * part for part in held_out[1:]))
+    return level_cuts(table.codes, table.observed.X, mean, std, in_units)
 
 
 def _all_rows(fit: EnsembleFit, observed: Observations, rows: BoolArray) -> Prediction:

@@ -1,10 +1,10 @@
 """The minimiser of F alone, at penalties that were given or chosen on held-out cells."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cocomplete.arrays import BoolArray
 from cocomplete.choosing.minimisers import MinimiserSearch
 from cocomplete.estimator.recorded_share import fit_positive_labels
 from cocomplete.estimator.settings import Settings, seed_of
@@ -12,7 +12,7 @@ from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.ensemble import Ensemble
-from cocomplete.fitted.model import Model
+from cocomplete.fitted.model import Model, levels_of_rows
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Minimiser
@@ -30,7 +30,7 @@ def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     # Where columns are scaled, a unit is of no account.
     informative = Informative.whole(table.observed, units=settings.scale)
     observed = informative.narrow(table.observed)
-    search = _search(observed, yes_no, settings, solver.progress)
+    search = _search(observed, table, settings, solver.progress)
     given = settings.given.penalties()
     asked: dict[str, Any] = dict.fromkeys(SIDES, given)
     if search is not None:
@@ -57,8 +57,10 @@ def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         joint,
         transductive=True,
         clip=settings.clip,
+        groups=table.groups,
         positive=fit_positive_labels(observed, yes_no, settings, solver.messages),
     )
+    model = replace(model, levels=levels_of_rows(model, table.codes))
     cut_short = stop_requested() or any(one.certified.interrupted for one in (certified, *minimisers))
     if search is None:
         return FitResult(model, certified, interrupted=cut_short)
@@ -67,7 +69,7 @@ def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
 
 
 def _search(
-    observed: Observations, yes_no: BoolArray, settings: Settings, progress: Progress | None
+    observed: Observations, table: TrainingTable, settings: Settings, progress: Progress | None
 ) -> MinimiserSearch | None:
     """Choose penalties that are "auto" on held-out cells; None if there is nothing to choose."""
     given = settings.given
@@ -84,10 +86,11 @@ def _search(
         return None
     return MinimiserSearch(
         observed,
-        yes_no,
+        table.yes_no,
         center=settings.center,
         scale=settings.scale,
         given=given,
         seed=seed_of(settings.random_state),
         progress=progress,
+        groups=table.groups,
     )

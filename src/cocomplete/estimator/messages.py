@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cocomplete.containers import column_label
 from cocomplete.positive_unlabelled import RecordedShare
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress, Record, Solution
+from cocomplete.table.containers import column_label
 
 VAGUE_RATIO = 1.25**2
 """The number of unrecorded ones is known to within a quarter, up or down, where the two ends of the recorded

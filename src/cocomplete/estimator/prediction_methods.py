@@ -9,21 +9,29 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
-from cocomplete.containers import Table, fill_like, frame_like
 from cocomplete.estimator.columns import check_labels, check_n_features, with_unknown_labels
 from cocomplete.estimator.settings import seed_of
+from cocomplete.estimator.tables import UserTables
 from cocomplete.exceptions import InputError
-from cocomplete.fitted.model import Model
+from cocomplete.fitted.model import Answer, Model
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.parameter_checks import check_count
 from cocomplete.problem.observations import Observations
+from cocomplete.table.containers import RawTable, Table, TextColumn
+from cocomplete.table.kinds import level_text
+from cocomplete.table.refill import frame_like
+from cocomplete.table.schema import Filled, Schema
 
 
 class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The half of :class:`cocomplete.CoCompleter` that reads what its fit has left and changes nothing."""
 
     _model: Model
+    _features: Schema
+    _labels: Schema
+    _flat_labels: bool
     random_state: Any
+    fill: str
     n_features_in_: int
     n_labels_: int
     thresholds_: FloatArray
@@ -44,19 +52,15 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             or an array.
         """
         check_is_fitted(self)
-        observed = self._read(X, y)
+        tables, observed = self._read(X, y)
         answer = self._model.answer(observed)
         probability: FloatArray = expit(answer.Z)
-        Y: Any = (probability > self.thresholds_).astype(observed.X.dtype)
-        if y is not None:
-            Y = fill_like(y, "y", Y, observed.Y_known)
-        elif self.n_labels_:
-            Y = frame_like(X, Y, getattr(self, "label_names_in_", None))
+        std = self._features.std(answer.X, answer.X_std, self._model.level_probabilities(answer))
         return Completion(
-            fill_like(X, "X", self._model.inside(answer.X), observed.X_known),
-            Y if self.n_labels_ else None,
+            tables.filled_features(self._filled(answer)),
+            self._given_labels(tables, self._labels.chosen(probability, self.thresholds_)),
             probability,
-            np.where(observed.X_known, 0.0, answer.X_std),
+            np.where(tables.features.known, 0.0, std),
         )
 
     def sample_completions(
@@ -85,13 +89,17 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_count("n", n)
-        observed = self._model.observed if X is None else self._read(X, y)
-        tables = (observed.X if X is None else X, observed.Y if X is None else y)
+        tables, observed = self._rows_of_the_fit() if X is None else self._read(X, y)
         rng = np.random.default_rng(seed_of(self.random_state) if random_state is None else random_state)
         probability: FloatArray = expit(self._model.answer(observed, std=False, parts=LABEL_PARTS).Z)
         return [
-            self._completion(observed, *tables, *drawn, probability)
-            for drawn in self._model.draws(observed, rng, n)
+            Completion(
+                tables.filled_features(self._features.drawn(features)),
+                self._given_labels(tables, self._labels.chosen(labels, np.full(self.n_labels_, 0.5))),
+                probability,
+                None,
+            )
+            for features, labels in self._model.draws(observed, rng, n)
         ]
 
     def reconstruct(self) -> Reconstruction:
@@ -101,22 +109,22 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         answer = self._model.answer(observed, std=False, known=True)
         return Reconstruction(answer.X.astype(observed.X.dtype, copy=False), answer.Z)
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Any) -> Any:
         """Fill the holes of any rows' features.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Or what :meth:`set_output` asks for.
+            Or what :meth:`set_output` asks for; a table like ``X`` where columns hold words or dates.
         """
         check_is_fitted(self)
-        observed = self._read(X, None)
-        answer = self._model.answer(observed, std=False, parts=FEATURE_PARTS)
-        filled = self._model.inside(answer.X)
-        whole: FloatArray = np.where(observed.X_known, observed.X, filled).astype(
-            observed.X.dtype, copy=False
-        )
-        return whole
+        tables, observed = self._read(X, None)
+        answer = self._model.answer(observed, std=bool(self._model.levels), parts=FEATURE_PARTS)
+        filled = self._filled(answer)
+        if filled.others:
+            return tables.filled_features(filled)
+        raw = tables.features
+        return np.where(raw.known, raw.numbers, filled.numbers).astype(raw.numbers.dtype, copy=False)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Give the labels' scores Z of any rows, from their features.
@@ -128,7 +136,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._need_labels("decision_function")
-        return self._model.answer(self._read(X, None), std=False, parts=LABEL_PARTS).Z
+        return self._model.answer(self._read(X, None)[1], std=False, parts=LABEL_PARTS).Z
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Give the probability that each label is 1, from the features of any rows.
@@ -146,60 +154,101 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of int, shape (n_samples, n_labels)
+            Of one dimension if ``y`` was. Where classes, tags or words were fitted, a table of these: a frame
+            if ``X`` is one, or an array.
         """
-        return (self.predict_proba(X) > self.thresholds_).astype(int)
+        probability = self.predict_proba(X)
+        if self._labels.is_plain:
+            found: Any = (probability > self.thresholds_).astype(int)
+        else:
+            found = self._frame_of_labels(X, self._labels.chosen(probability, self.thresholds_))
+        return found[:, 0] if self._flat_labels and isinstance(found, np.ndarray) else found
 
-    def predict_feature_proba(self, X: Any, y: Any = None) -> FloatArray:
-        """Give the probability that each yes/no feature is 1, observed or not.
+    def predict_feature_proba(self, X: Any, y: Any = None) -> Any:
+        """Give the probabilities of yes/no features, categories and ordered levels, observed or not.
 
         Returns
         -------
-        ndarray of shape (n_samples, number of yes/no features)
-            In the order of the features that ``feature_types_`` calls "yes-no".
+        ndarray or frame of shape (n_samples, number of probabilities)
+            In the order of the features: of a yes/no one the probability that it is 1, of the others that of
+            every value (``colour=red``). A frame with these names if ``X`` is one.
         """
         check_is_fitted(self)
-        answer = self._model.answer(self._read(X, y), std=False, parts=FEATURE_PARTS)
-        return answer.X[:, self._model.yes_no]
+        observed = self._read(X, y)[1]
+        # A known level would be put back in place of its prediction.
+        known = bool(self._model.levels)
+        answer = self._model.answer(observed, std=known, known=known, parts=FEATURE_PARTS)
+        levels = self._model.level_probabilities(answer)
+        columns, names = [], []
+        for j, kind in enumerate(self._features.kinds):
+            found = kind.probabilities(self._features.posterior(j, answer.X, answer.X_std, levels))
+            if found is None:
+                continue
+            name = None if self._features.names is None else self._features.names[j]
+            if kind.name == "yes-no":
+                columns.append(found[:, 1:])
+                names.append(name)
+            else:
+                columns.append(found)
+                names += [f"{name}={level_text(value)}" for value in kind.values]
+        table = np.hstack(columns) if columns else np.empty((observed.n_samples, 0))
+        return frame_like(X, list(table.T), None if self._features.names is None else names)
 
     def score(self, X: Any, y: Any) -> float:
         """Give the share of known labels that are predicted right from the features alone."""
         check_is_fitted(self)
         self._need_labels("score")
-        observed = self._read(X, y)
+        observed = self._read(X, y)[1]
         if not observed.Y_known.any():
             msg = "y has no known label, so there is nothing to score; pass the rows' labels"
             raise InputError(msg)
-        return float((self.predict(X) == observed.Y)[observed.Y_known].mean())
+        chosen = self._labels.chosen(self.predict_proba(X), self.thresholds_)
+        right = self._encoded_labels(chosen) == observed.Y
+        return float(right[observed.Y_known].mean())
 
-    def _read(self, X: Any, y: Any) -> Observations:
+    def _read(self, X: Any, y: Any) -> tuple[UserTables, Observations]:
         """Validate rows against the columns of the fit."""
-        observed = Observations.from_tables(X, y)
+        tables = UserTables.read(X, y)
         if not isinstance(X, Table):
             validate_data(self, X, skip_check_array=True, reset=False)
-        check_n_features(observed, self.n_features_in_, type(self).__name__)
-        if y is None:
-            return with_unknown_labels(observed, self.n_labels_)
-        check_labels(observed, self.n_labels_, getattr(self, "label_names_in_", None))
-        return observed
+        check_n_features(tables.features.numbers.shape[1], self.n_features_in_, type(self).__name__)
+        if tables.labels is not None:
+            check_labels(tables.labels, self._labels)
+        observed = tables.observations(self._features, self._labels)
+        return tables, observed if y is not None else with_unknown_labels(observed, self.n_labels_)
+
+    def _rows_of_the_fit(self) -> tuple[UserTables, Observations]:
+        """Give the rows of the fit as they are encoded."""
+        observed = self._model.observed
+        features = self._features.decoded(observed.X)
+        labels = self._labels.decoded(observed.Y) if self.n_labels_ else None
+        return UserTables.read(features, labels), observed
+
+    def _filled(self, answer: Answer) -> Filled:
+        """Give values for every cell of the features."""
+        levels = self._model.level_probabilities(answer)
+        inside = self._model.inside(answer.X)
+        return self._features.fill(inside, answer.X_std, levels, expected=self.fill == "mean")
+
+    def _given_labels(self, tables: UserTables, filled: Filled) -> Any:
+        """Give labels in the container that they came in; None if there are none."""
+        if not self.n_labels_:
+            return None
+        return self._frame_of_labels(tables.X, filled) if tables.y is None else tables.filled_labels(filled)
+
+    def _frame_of_labels(self, X: Any, filled: Filled) -> Any:
+        """Give labels as a frame like the features, or as an array."""
+        columns = [filled.others.get(j, number) for j, number in enumerate(filled.numbers.T)]
+        return frame_like(X, columns, getattr(self, "label_names_in_", None))
+
+    def _encoded_labels(self, filled: Filled) -> FloatArray:
+        """Give labels as 0 and 1."""
+        raw = RawTable(
+            filled.numbers, self._labels.names, {j: TextColumn(one) for j, one in filled.others.items()}
+        )
+        return self._labels.encode(raw, "y")
 
     def _need_labels(self, method: str) -> None:
         if not self.n_labels_:
             msg = f"{method} needs labels, but the model was fitted without; pass y to fit"
             raise InputError(msg)
-
-    def _completion(
-        self,
-        observed: Observations,
-        X: Any,
-        y: Any,
-        filled: FloatArray,
-        labels: FloatArray,
-        probability: FloatArray,
-    ) -> Completion:
-        """Put drawn cells into the user's containers."""
-        Y: Any = labels.astype(observed.X.dtype)
-        if y is not None:
-            Y = fill_like(y, "y", Y, observed.Y_known)
-        return Completion(
-            fill_like(X, "X", filled, observed.X_known), Y if self.n_labels_ else None, probability, None
-        )

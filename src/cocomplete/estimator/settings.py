@@ -20,6 +20,8 @@ from cocomplete.parameter_checks import (
 )
 from cocomplete.solvers.choice import OPTIONS, SOLVERS
 
+FILLS = ("value", "mean")
+
 LABEL_POLICIES = ("observed", "positive-unlabelled")
 
 LARGEST_PENALTY = 1e100
@@ -38,6 +40,8 @@ class Settings:
     center: bool
     scale: bool
     feature_types: Any
+    label_types: Any
+    fill: str
     clip: bool
     label_policy: str
     recorded_share: Any
@@ -66,6 +70,7 @@ class Settings:
         for name in PENALTIES:
             _check_penalty(name, getattr(settings, name))
         check_choice("solver", settings.solver, SOLVERS)
+        check_choice("fill", settings.fill, FILLS)
         check_choice("label_policy", settings.label_policy, LABEL_POLICIES)
         _check_share(settings.recorded_share)
         for name in ("averaging", "center", "scale", "clip", "polish", "certify"):

@@ -4,14 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cocomplete.arrays import BoolArray
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.judge import HeldOutLabels
 from cocomplete.estimator.settings import Settings
 from cocomplete.fitted.model import Model
 from cocomplete.members.minimiser import Minimiser
-from cocomplete.problem.encoding import resolve_feature_types
 from cocomplete.problem.observations import Observations
+from cocomplete.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,22 +26,28 @@ class TrainingTable:
     observed : Observations
         What is fitted: the same, but unknown labels are zeros where only ones are ever recorded.
     yes_no : ndarray of bool, shape (n_features,)
-        Which features are yes/no.
+        Which features are 0/1.
+    groups : ndarray of int, shape (n_features + n_labels,)
+        Columns with the same number encode one of the user's.
+    codes : dict
+        Codes of levels in an order, by feature.
     """
 
     given: Observations
     observed: Observations
     yes_no: BoolArray
+    groups: NDArray[np.intp]
+    codes: dict[int, FloatArray]
 
     @classmethod
-    def of(cls, given: Observations, settings: Settings) -> "TrainingTable":
+    def of(cls, given: Observations, features: Schema, labels: Schema, settings: Settings) -> "TrainingTable":
         """Take a copy: the user's own arrays may change, and the rows of the fit are asked for later."""
-        yes_no = resolve_feature_types(settings.feature_types, given)
-        given = replace(given, X=given.X.copy(), Y=given.Y.copy())
-        if not settings.only_ones_recorded:
-            return cls(given, given, yes_no)
-        labels = np.where(given.Y_known, given.Y, 0).astype(given.Y.dtype)
-        return cls(given, replace(given, Y=labels), yes_no)
+        given = observed = replace(given, X=given.X.copy(), Y=given.Y.copy())
+        if settings.only_ones_recorded:
+            Y = np.where(given.Y_known, given.Y, 0).astype(given.Y.dtype)
+            observed = replace(given, Y=Y)
+        groups = np.concatenate((features.groups, len(features.kinds) + labels.groups))
+        return cls(given, observed, features.binary, groups, features.codes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.fitted.levels import LevelCuts
 from cocomplete.members.average import Average
 from cocomplete.members.minimiser import Minimiser
 from cocomplete.members.prediction import Prediction
@@ -107,6 +110,10 @@ class JointDraws:
         Rows to complete.
     prediction : Prediction
         The ensemble's margins of every cell.
+    levels : dict, optional
+        Cuts between levels in an order, by column.
+    groups : ndarray of int, shape (n_features + n_labels,), optional
+        0/1 columns with the same number mark one of several values.
     """
 
     def __init__(
@@ -115,7 +122,15 @@ class JointDraws:
         margins: "ScoreMargins | None",
         observed: Observations,
         prediction: Prediction,
+        levels: dict[int, LevelCuts] | None = None,
+        groups: NDArray[np.intp] | None = None,
     ) -> None:
+        self.levels = levels or {}
+        self.several = (
+            []
+            if groups is None
+            else [np.flatnonzero(groups == one) for one in np.flatnonzero(np.bincount(groups) > 1)]
+        )
         self.model, self.observed, self.prediction = model, observed, prediction
         self.moments = model.moments(observed)
         self.scores = None if margins is None else margins.average.encoding.scale
@@ -136,11 +151,16 @@ class JointDraws:
         for j, inner in enumerate(encoding.order):
             if j >= d or encoding.yes_no[j]:
                 table[:, j] = mean[:, j] + deviates[:, inner] > 0
+            elif j in self.levels:
+                std = self.prediction.std[:, j]
+                table[:, j] = self.levels[j].drawn(mean[:, j], std, ndtr(deviates[:, inner]))
             elif j in self.margins and isinstance(self.scores, NormalScores):
                 score = self.margins[j].mean + self.margins[j].std * deviates[:, inner]
                 table[:, j] = self.scores.value(int(inner), score)
             else:
                 table[:, j] = mean[:, j] + DRAW_WIDTH * self.prediction.std[:, j] * deviates[:, inner]
+        for columns in self.several:
+            table[:, columns] = _one_of(expit(mean[:, columns]), deviates[:, encoding.order[columns]])
         return table[:, :d], table[:, d:] > 0.5
 
     def _deviates(self, rng: np.random.Generator) -> FloatArray:
@@ -156,3 +176,15 @@ class JointDraws:
         # A logistic variable around a normal mean is nearly logistic again, this much wider (MacKay, 1992).
         off[:, numbers:] /= np.sqrt(1 + np.pi / 8 * moments.variance[:, numbers:])
         return off
+
+
+def _one_of(p: FloatArray, deviates: FloatArray) -> FloatArray:
+    """Mark one of several values, with probabilities as p, where deviates are logistic and independent.
+
+    Each deviate becomes a Gumbel variable by its rank: the largest sum of one and of log p is at a value with
+    that value's share of the probabilities.
+    """
+    gumbel = -np.log(np.maximum(np.logaddexp(0, -deviates), TINY))
+    marked = np.zeros(p.shape)
+    marked[np.arange(len(p)), np.argmax(np.log(np.maximum(p, TINY)) + gumbel, axis=1)] = 1
+    return marked

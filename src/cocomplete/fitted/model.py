@@ -1,17 +1,19 @@
 """The fitted model: an ensemble and the user's table around it."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.draws import JointDraws, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
+from cocomplete.fitted.levels import LevelCuts, level_cuts
 from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.frozen import FieldsAlone
@@ -65,6 +67,10 @@ class Model(FieldsAlone):
         Margins of drawn numbers that are sharper on the scale of normal scores.
     clip : bool
         Whether filled features stay near the observed range.
+    levels : dict
+        Cuts between levels in an order, by feature.
+    groups : ndarray of int, shape (n_features + n_labels,), or None
+        Columns with the same number encode one of the user's.
     positive : PositiveLabels or None
         Predicts labels where only ones are ever recorded; unknown ones were fitted as zeros.
     fitted_rows : FittedRows or None
@@ -79,6 +85,8 @@ class Model(FieldsAlone):
     transductive: bool = False
     margins: ScoreMargins | None = None
     clip: bool = True
+    levels: dict[int, LevelCuts] = field(default_factory=dict)
+    groups: NDArray[np.intp] | None = None
     positive: PositiveLabels | None = None
     fitted_rows: FittedRows | None = None
 
@@ -138,9 +146,12 @@ class Model(FieldsAlone):
             self.positive.log_odds(narrow, unrecorded=False),
         )
 
+    def level_probabilities(self, answer: Answer) -> dict[int, FloatArray]:
+        """Give the probability of every level in an order, by feature."""
+        return {j: cuts.probabilities(answer.X[:, j], answer.X_std[:, j]) for j, cuts in self.levels.items()}
+
     def inside(self, X: FloatArray) -> FloatArray:
-        """Make filled features fit to give out: yes/no as 0 or 1, others near the observed range."""
-        X = np.where(self.yes_no, (X > 0.5).astype(X.dtype), X)
+        """Keep predicted numbers near the observed range; probabilities are inside theirs."""
         if self.clip:
             return np.clip(X, *self._reach)
         return np.clip(X, -self._largest, self._largest)
@@ -156,7 +167,9 @@ class Model(FieldsAlone):
             mean = prediction.mean.copy()
             mean[:, d:] = self._positive_log_odds(observed)
             prediction = prediction._replace(mean=mean)
-        joint = None if self.joint is None else JointDraws(self.joint, self.margins, narrow, prediction)
+        joint = None
+        if self.joint is not None:
+            joint = JointDraws(self.joint, self.margins, narrow, prediction, *self._narrow_kinds)
         for _ in range(n):
             X, Y = _independent(prediction, self._narrow_yes_no, rng) if joint is None else joint.draw(rng)
             whole, _ = self.informative.widen(np.hstack((X, Y.astype(X.dtype))), prediction.std)
@@ -177,6 +190,17 @@ class Model(FieldsAlone):
     @cached_property
     def _narrow_yes_no(self) -> BoolArray:
         return self.yes_no[self.informative.features]
+
+    @cached_property
+    def _narrow_kinds(self) -> tuple[dict[int, LevelCuts], NDArray[np.intp] | None]:
+        """Cuts and groups of the columns that the ensemble was fitted to."""
+        place = np.cumsum(self.informative.features) - 1
+        levels = {
+            int(place[j]): cuts.in_units(self.informative.unit[j])
+            for j, cuts in self.levels.items()
+            if self.informative.features[j]
+        }
+        return levels, None if self.groups is None else self.groups[self.informative.columns]
 
     def _narrow(self, observed: Observations) -> Observations:
         return self.informative.narrow(self.fitted_as(observed))
@@ -240,3 +264,11 @@ def _independent(
     X = t[:, :d] + std * rng.standard_normal(std.shape)
     binary = t + rng.logistic(size=t.shape) > 0
     return np.where(yes_no, binary[:, :d], X), binary[:, d:]
+
+
+def levels_of_rows(model: Model, codes: dict[int, FloatArray]) -> dict[int, LevelCuts]:
+    """Find cuts between levels in an order by what a model predicts of its rows; nothing was held out."""
+    if not codes:
+        return {}
+    answer = model.answer(model.observed, known=True)
+    return level_cuts(codes, model.observed.X, answer.X, answer.X_std)

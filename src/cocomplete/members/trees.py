@@ -86,6 +86,7 @@ class BoostedTrees:
         keys: ContentKeys,
         columns: NDArray[np.intp],
         n_trees: int = STOPS[-1],
+        groups: NDArray[np.intp] | None = None,
     ) -> "BoostedTrees":
         """Boost some columns.
 
@@ -101,6 +102,8 @@ class BoostedTrees:
             What to predict: features, and labels counted after them, rising.
         n_trees : int
             One of ``STOPS``.
+        groups : ndarray of int, shape (n_features + n_labels,), optional
+            Columns with the same number encode one of the user's; none is predicted from another.
         """
         table = np.hstack((observed.X, observed.Y)).astype(np.float64)
         cuts = tuple(_cuts(column) for column in table.T)
@@ -109,7 +112,8 @@ class BoostedTrees:
         binary = np.concatenate((yes_no, np.ones(observed.n_labels, bool)))[columns]
         scale = Standardization.of(table[:, columns], center=True, scale=True)
         targets = np.where(binary, table[:, columns], np.round(scale.apply(table[:, columns]), DECIMALS))
-        offered = _offered(keys.columns, order, columns, observed.n_features, n_trees)
+        apart = np.arange(table.shape[1]) if groups is None else groups
+        offered = _offered(keys.columns, order, columns, observed.n_features, n_trees, apart)
         work = len(columns) * n_trees * DEPTH * offered.shape[2]
         rows = np.argsort(keys.rows, kind="stable")[: max(int(LARGEST / max(work, 1)), 2)]
         known = ~np.isnan(targets[rows])
@@ -219,9 +223,17 @@ def _bins(cuts: tuple[FloatArray, ...], order: NDArray[np.intp]) -> NDArray[np.i
 
 
 def _offered(
-    keys: NDArray[np.uint64], order: NDArray[np.intp], columns: NDArray[np.intp], d: int, n_trees: int
+    keys: NDArray[np.uint64],
+    order: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    d: int,
+    n_trees: int,
+    groups: NDArray[np.intp],
 ) -> NDArray[np.intp]:
     """Pick the columns that each tree may ask of, as places in ``order``, by their keys.
+
+    Those that encode the same column of the user's as what is predicted are left out. Where too few are left,
+    they are offered again.
 
     Returns
     -------
@@ -236,9 +248,6 @@ def _offered(
         if j >= d:
             offered[t] = features
         else:
-            others = ranked[:, : k + 1]
-            # One column too many: the column itself is left out, or the last.
-            own = order[others] == j
-            own[:, -1] |= ~own.any(axis=1)
-            offered[t] = others[~own].reshape(n_trees, k)
+            others = ranked[groups[order[ranked]] != groups[j]].reshape(n_trees, -1)
+            offered[t] = np.tile(others, -(-k // others.shape[1]))[:, :k]
     return offered

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.containers import as_frame, to_table
 from cocomplete.exceptions import InputError
+from cocomplete.table.containers import as_frame, to_table
 
 SHOWN = 10
 """How many names a message lists before it only counts the rest."""

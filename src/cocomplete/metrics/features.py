@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from cocomplete.arrays import FloatArray
-from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
 from cocomplete.metrics.cells import Cells, read_cells
 from cocomplete.parameter_checks import check_choice, check_confidence
+from cocomplete.table.containers import to_table
 
 
 def relative_error(

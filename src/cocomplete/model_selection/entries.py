@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray
-from cocomplete.containers import hold_out_cells, to_table
 from cocomplete.exceptions import InputError
 from cocomplete.model_selection.checks import check_same_rows, check_shuffle
 from cocomplete.parameter_checks import check_count
+from cocomplete.table.containers import read_container
+from cocomplete.table.refill import hold_out_cells
 
 
 class EntrySplit(NamedTuple):
@@ -216,21 +217,21 @@ class EntryShuffleSplit:
 
 def _decks(X: Any, y: Any, rng: np.random.RandomState | None) -> list[_Deck]:
     """Lay out the observed cells of X and, if there are labels, of y."""
-    features = to_table(X, "X").values
+    features = read_container(X, "X").known
     tables = [(features, np.zeros(features.shape, dtype=bool))]
     if y is not None:
-        labels = to_table(y, "y").values
-        check_same_rows(len(features), len(labels))
-        tables.append((labels, labels == 1))
+        labels = read_container(y, "y")
+        check_same_rows(len(features), len(labels.numbers))
+        tables.append((labels.known, labels.numbers == 1))
     decks = []
-    for values, side in tables:
-        rows, columns = np.nonzero(~np.isnan(values))
+    for known, side in tables:
+        rows, columns = np.nonzero(known)
         strata = 2 * columns + side[rows, columns]
         # Unshuffled, each column starts one row later: a full table would else lose whole rows at once.
-        turn = (rows - columns) % len(values) if rng is None else rng.permutation(len(rows))
+        turn = (rows - columns) % len(known) if rng is None else rng.permutation(len(rows))
         order = np.lexsort((turn, strata))
-        cells = np.ravel_multi_index((rows[order], columns[order]), values.shape)
-        decks.append(_Deck(cells, strata[order], values.shape))
+        cells = np.ravel_multi_index((rows[order], columns[order]), known.shape)
+        decks.append(_Deck(cells, strata[order], known.shape))
     if not any(deck.cells.size for deck in decks):
         msg = "X and y have no observed cell at all, so there is nothing to hide"
         raise InputError(msg)

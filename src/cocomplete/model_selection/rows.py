@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.containers import to_table
 from cocomplete.exceptions import InputError
 from cocomplete.model_selection.checks import check_same_rows, check_shuffle
 from cocomplete.parameter_checks import check_count
+from cocomplete.table.containers import to_table
 
 IntArray = NDArray[np.intp]
 

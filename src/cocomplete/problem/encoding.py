@@ -4,24 +4,18 @@ Features that are numbers are standardised, or made normal by ranks; features th
 labels, under the same logistic loss. The solvers' columns are: numbers, yes/no features, labels.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.containers import column_label
-from cocomplete.exceptions import InputError
 from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.scores import NormalScores
 from cocomplete.problem.standardize import Standardization
-
-FEATURE_TYPES = ("number", "yes-no")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,70 +117,3 @@ def shrunken_log_odds(Y: FloatArray) -> FloatArray:
     """Log-odds of each column's observed rate; half a 0 and half a 1 more keep one-sided ones finite."""
     rate = (np.nansum(Y, axis=0) + 0.5) / ((~np.isnan(Y)).sum(axis=0) + 1)
     return np.asarray(logit(rate), Y.dtype)
-
-
-def find_yes_no(X: FloatArray) -> BoolArray:
-    """Which columns hold 0 and 1 and nothing else, both of them."""
-    zero, one, known = X == 0, X == 1, ~np.isnan(X)
-    found: BoolArray = (zero | one | ~known).all(axis=0) & zero.any(axis=0) & one.any(axis=0)
-    return found
-
-
-def resolve_feature_types(types: Any, observed: Observations) -> BoolArray:
-    """Decide which features are yes/no.
-
-    Parameters
-    ----------
-    types : "auto", one of ``FEATURE_TYPES``, a list with one of them per feature, or a dict
-        A dict gives the type of some features by name or position; the others are found by their values.
-    observed : Observations
-
-    Returns
-    -------
-    ndarray of bool, shape (n_features,)
-
-    Raises
-    ------
-    InputError
-        If a type or a feature is unknown, or a yes/no feature holds something else.
-    """
-    names, d = observed.feature_names, observed.n_features
-    found = find_yes_no(observed.X)
-    if isinstance(types, str):
-        asked = {} if types == "auto" else dict.fromkeys(range(d), types)
-    elif isinstance(types, dict):
-        asked = {_position(key, names, d): value for key, value in types.items()}
-    elif not isinstance(types, Iterable):
-        msg = f"feature_types must be 'auto', a type, a list or a dict, got {types!r}"
-        raise InputError(msg)
-    else:
-        asked = dict(enumerate(types))
-        if len(asked) != d:
-            msg = f"feature_types has {len(asked)} entries, but X has {d} features; give one per feature"
-            raise InputError(msg)
-    for column, kind in asked.items():
-        if kind not in FEATURE_TYPES:
-            msg = (
-                f"feature_types must be 'auto' or made of {', '.join(map(repr, FEATURE_TYPES))}, "
-                f"got {kind!r} for {column_label(names, column)}"
-            )
-            raise InputError(msg)
-        values = observed.X[observed.X_known[:, column], column]
-        bad = values[(values != 0) & (values != 1)]
-        if kind == "yes-no" and bad.size:
-            msg = (
-                f"feature_types says that {column_label(names, column)} is yes/no, but it holds {bad[0]:g}; "
-                "recode it to 0 and 1, or call it a 'number'"
-            )
-            raise InputError(msg)
-        found[column] = kind == "yes-no"
-    return found
-
-
-def _position(key: Any, names: tuple[str, ...] | None, count: int) -> int:
-    if names is not None and key in names:
-        return names.index(key)
-    if isinstance(key, int | np.integer) and 0 <= key < count:
-        return int(key)
-    msg = f"feature_types names feature {key!r}, which X does not have; use a column's name or position"
-    raise InputError(msg)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.containers import column_label
 from cocomplete.exceptions import InputError
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
+from cocomplete.table.containers import column_label
 
 # Of NumPy's own type: next to single precision a number of Python's is made single, and overflows.
 SMALL, LARGE = np.float64(1e-60), np.float64(1e60)

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.containers import Table, column_label, to_table
 from cocomplete.exceptions import InputError
 from cocomplete.frozen import FieldsAlone
+from cocomplete.table.containers import Table, column_label, to_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,21 @@ class Observations(FieldsAlone):
         InputError
             With one sentence that names the argument, what was found and what to do.
         """
-        features = to_table(X, "X")
+        return cls.checked(to_table(X, "X"), None if y is None else to_table(y, "y"))
+
+    @classmethod
+    def checked(cls, features: Table, labels: Table | None) -> "Observations":
+        """Check two matrices, of features and of labels, against each other and what they may hold.
+
+        Raises
+        ------
+        InputError
+            With one sentence that names the argument, what was found and what to do.
+        """
         n_samples, n_features = features.values.shape
         _check_size(n_samples, n_features)
-        if y is None:
+        if labels is None:
             labels = Table(np.empty((n_samples, 0), features.values.dtype), None)
-        else:
-            labels = to_table(y, "y")
         if labels.values.shape[0] != n_samples:
             msg = (
                 f"X has {n_samples} rows but y has {labels.values.shape[0]}: "

@@ -1,0 +1,201 @@
+"""The columns of a table, each with its kind: from what the user has to what the solvers see, and back."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.exceptions import InputError
+from cocomplete.table.containers import DateColumn, RawTable, TextColumn
+from cocomplete.table.feature_types import column_of
+from cocomplete.table.kinds import Kind, Ordinal, Posterior, YesNo
+
+
+class Filled(NamedTuple):
+    """Values for every cell of a table.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows, n_columns)
+        NaN in columns of words and dates.
+    others : dict
+        Words and dates, by position.
+    """
+
+    numbers: FloatArray
+    others: dict[int, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """Kinds of the columns of a table, in their order.
+
+    Attributes
+    ----------
+    kinds : tuple of Kind
+    names : tuple of str or None
+        Of the user's columns.
+    """
+
+    kinds: tuple[Any, ...]
+    names: tuple[str, ...] | None = None
+
+    @cached_property
+    def bounds(self) -> NDArray[np.intp]:
+        """Where each column's encoded ones begin, and where the last ends."""
+        return np.concatenate(([0], np.cumsum([len(kind.parts) for kind in self.kinds]))).astype(np.intp)
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        return int(self.bounds[-1])
+
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """The user's column of every encoded one."""
+        return np.repeat(np.arange(len(self.kinds)), np.diff(self.bounds))
+
+    @cached_property
+    def binary(self) -> BoolArray:
+        """Which encoded columns are 0/1."""
+        return np.array([self.kinds[j].binary for j in self.groups], bool)
+
+    @cached_property
+    def codes(self) -> dict[int, FloatArray]:
+        """Codes of levels in an order, by encoded column."""
+        return {
+            int(self.bounds[j]): kind.codes for j, kind in enumerate(self.kinds) if isinstance(kind, Ordinal)
+        }
+
+    @cached_property
+    def encoded_names(self) -> tuple[str, ...] | None:
+        """Names of the encoded columns: ``colour=red``."""
+        if self.names is None:
+            return None
+        return tuple(
+            f"{self.names[j]}={part}" if part else self.names[j]
+            for j, kind in enumerate(self.kinds)
+            for part in kind.parts
+        )
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every column is encoded as the numbers that it holds."""
+        return all(
+            not kind.binary or (isinstance(kind, YesNo) and kind.words is None) for kind in self.kinds
+        ) and all(kind.name != "date" for kind in self.kinds)
+
+    def encode(self, raw: RawTable, argument: str) -> FloatArray:
+        """Give the encoded columns, NaN where unknown.
+
+        Raises
+        ------
+        InputError
+            If a column holds words where the fit had numbers, or the other way round.
+        """
+        if self.is_plain and not raw.others:
+            return raw.numbers
+        encoded = np.empty((len(raw.numbers), self.width), raw.numbers.dtype)
+        for j, kind in enumerate(self.kinds):
+            column = column_of(raw, j)
+            if isinstance(column, np.ndarray) and np.isnan(column).all():
+                # Nothing is known: whether it would be words cannot be seen.
+                encoded[:, self.bounds[j] : self.bounds[j + 1]] = np.nan
+                continue
+            _check_form(kind, column, raw.label(j), argument)
+            encoded[:, self.bounds[j] : self.bounds[j + 1]] = kind.encode(column)
+        return encoded
+
+    def posterior(
+        self, j: int, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray] | None = None
+    ) -> Posterior:
+        """Give what is predicted of one of the user's columns."""
+        own = slice(self.bounds[j], self.bounds[j + 1])
+        return Posterior(mean[:, own], std[:, own], (levels or {}).get(int(self.bounds[j])))
+
+    def fill(
+        self, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray], *, expected: bool = False
+    ) -> Filled:
+        """Give the values to fill in.
+
+        Parameters
+        ----------
+        mean, std : ndarray of shape (n_rows, width)
+            Predictions of the encoded columns; probabilities of 0/1 ones.
+        levels : dict
+            Probabilities of levels in an order, by encoded column.
+        expected : bool, default=False
+            Expected values, where a column has such, instead of those that it could hold.
+        """
+        posteriors = (self.posterior(j, mean, std, levels) for j in range(len(self.kinds)))
+        return self._collected(
+            [
+                kind.expected(each) if expected else kind.fill(each)
+                for kind, each in zip(self.kinds, posteriors, strict=True)
+            ],
+            len(mean),
+        )
+
+    def drawn(self, encoded: FloatArray) -> Filled:
+        """Give a draw of the encoded columns as values of the user's."""
+        parts = [encoded[:, first:last] for first, last in zip(self.bounds, self.bounds[1:], strict=False)]
+        return self._collected(
+            [kind.drawn(part) for kind, part in zip(self.kinds, parts, strict=True)], len(encoded)
+        )
+
+    def chosen(self, probability: FloatArray, thresholds: FloatArray) -> Filled:
+        """Give the values of labels from the probabilities of their encoded columns."""
+        owns = [slice(first, last) for first, last in zip(self.bounds, self.bounds[1:], strict=False)]
+        return self._collected(
+            [
+                kind.chosen(probability[:, own], thresholds[own])
+                for kind, own in zip(self.kinds, owns, strict=True)
+            ],
+            len(probability),
+        )
+
+    def decoded(self, encoded: FloatArray) -> NDArray[Any]:
+        """Give encoded columns as an array of the user's values: None, or NaN in numbers, where unknown."""
+        if self.is_plain:
+            return encoded
+        known = ~np.isnan(encoded[:, self.bounds[:-1]])
+        values = self.drawn(np.where(np.isnan(encoded), 0.0, encoded))
+        table = values.numbers.astype(object)
+        for j, column in values.others.items():
+            table[:, j] = column
+        table[~known] = None
+        return table
+
+    def std(self, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray]) -> FloatArray:
+        """Give standard deviations of the user's columns, shape (n_rows, n_columns)."""
+        if self.is_plain:
+            return std
+        return np.column_stack(
+            [kind.std(self.posterior(j, mean, std, levels)) for j, kind in enumerate(self.kinds)]
+        )
+
+    def _collected(self, columns: list[NDArray[Any]], n: int) -> Filled:
+        numbers = np.full((n, len(columns)), np.nan)
+        others: dict[int, NDArray[Any]] = {}
+        for j, column in enumerate(columns):
+            if column.dtype.kind == "f":
+                numbers[:, j] = column
+            else:
+                others[j] = column
+        return Filled(numbers, others)
+
+
+def _check_form(kind: Kind, column: Any, label: str, argument: str) -> None:
+    """Refuse words where the fit had numbers, and the like."""
+    values = kind.values
+    wanted = "words" if values and isinstance(values[0], str) else "numbers"
+    if kind.name == "date":
+        wanted = "dates"
+    forms = {TextColumn: "words", DateColumn: "dates"}
+    found = forms.get(type(column), "numbers")
+    if wanted != found:
+        msg = f"{argument}: {label} holds {found}, but it held {wanted} when the model was fitted"
+        raise InputError(msg)
