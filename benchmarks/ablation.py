@@ -25,10 +25,12 @@ from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.model import Model
 from cocomplete.fitted.parts import PARTS
 from cocomplete.members.trivial import Trivial
-from cocomplete.problem.encoding import resolve_feature_types
 from cocomplete.problem.informative import Informative, rows_with_something
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.choice import choose, solve
+from cocomplete.table.containers import read_container
+from cocomplete.table.feature_types import feature_kinds
+from cocomplete.table.schema import Schema
 from collection import TABLES, half
 from table_cases import Key, TableCase, combinations, make_case
 from table_scores import Filled, score
@@ -92,7 +94,7 @@ class Ablation(EnsembleFit):
 def ablate(case: TableCase) -> tuple[Losses, dict[str, float]]:
     """Give the scores without each kind, and the seconds of judging it."""
     observed = Observations.from_tables(case.X, case.Y)
-    yes_no = resolve_feature_types("auto", observed)
+    yes_no = Schema(feature_kinds("auto", read_container(case.X, "X"))).binary
     informative = Informative.of(observed)
     narrow = informative.narrow(observed)
     rows = rows_with_something(narrow)

@@ -41,7 +41,7 @@ logger = logging.getLogger("bench-real")
 
 
 def cocompleter(X: np.ndarray, Y: np.ndarray, X_new: np.ndarray) -> Answer:
-    model = CoCompleter()
+    model = CoCompleter(fill="mean")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         done = model.fit(X, Y).complete(X, Y)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cocomplete import baselines, datasets, metrics, model_selection, statistics
     from cocomplete.estimator.completer import CoCompleter
     from cocomplete.estimator.function import complete
+    from cocomplete.estimator.loading import load
     from cocomplete.exceptions import InputError
     from cocomplete.pooling import pool
 
@@ -20,6 +21,7 @@ __all__ = [
     "baselines",
     "complete",
     "datasets",
+    "load",
     "metrics",
     "model_selection",
     "pool",
@@ -29,6 +31,7 @@ __all__ = [
 _HOMES = {
     "CoCompleter": "cocomplete.estimator.completer",
     "complete": "cocomplete.estimator.function",
+    "load": "cocomplete.estimator.loading",
     "InputError": "cocomplete.exceptions",
     "pool": "cocomplete.pooling",
 }

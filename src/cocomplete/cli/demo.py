@@ -87,9 +87,9 @@ def _frames(clinic: "Bunch", done: "Completion") -> "dict[str, pl.DataFrame]":
 
 def _write(frames: "dict[str, pl.DataFrame]", folder: Path, *, force: bool) -> None:
     """Write the three files, but never over something else that bears their name."""
+    from cocomplete.atomic import write_atomically
     from cocomplete.exceptions import InputError
     from cocomplete.formats import delimited
-    from cocomplete.formats.files import write_atomically
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

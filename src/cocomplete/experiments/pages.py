@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cocomplete.atomic import write_atomically
 from cocomplete.experiments import figure_1, figure_2, regime, table_1, table_2, theorem, verdicts
 from cocomplete.experiments.plots import draw_figure_1, draw_figure_2, draw_regime, draw_theorem, render
 from cocomplete.experiments.runner import Record, Results, Trial
 from cocomplete.experiments.tables import Table, write_all
-from cocomplete.formats.files import write_atomically
 
 README = "README.md"
 

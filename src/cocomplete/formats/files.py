@@ -1,13 +1,12 @@
 """Table files by their ending: what can be read, what may be written, and never half a file."""
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
+from cocomplete.atomic import write_atomically
 from cocomplete.exceptions import InputError
 from cocomplete.formats import delimited, parquet
 
@@ -89,26 +88,6 @@ def write_table(table: TableFile, path: str) -> None:
         return
     content = parquet.encode(table.frame) if _kind(path) == "parquet" else delimited.encode(*table)
     write_atomically(Path(path), content)
-
-
-def write_atomically(target: Path, content: bytes) -> None:
-    """Replace a file in one step, so that nobody ever sees half of it."""
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            # mkstemp makes private files; a result has the permissions of any new file.
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(name).chmod(0o666 & ~umask)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        msg = f"{target} cannot be written: {error.strerror}; check the folder and its free space"
-        raise InputError(msg) from error
 
 
 def _kind(path: str) -> str:
