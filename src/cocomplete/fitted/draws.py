@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr
+from scipy.special import expit, logit, ndtr
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.levels import LevelCuts
@@ -160,7 +160,7 @@ class JointDraws:
             else:
                 table[:, j] = mean[:, j] + DRAW_WIDTH * self.prediction.std[:, j] * deviates[:, inner]
         for columns in self.several:
-            table[:, columns] = _one_of(expit(mean[:, columns]), deviates[:, encoding.order[columns]])
+            table[:, columns] = _one_of(expit(mean[:, columns]), deviates[:, encoding.order[columns]], rng)
         return table[:, :d], table[:, d:] > 0.5
 
     def _deviates(self, rng: np.random.Generator) -> FloatArray:
@@ -178,13 +178,25 @@ class JointDraws:
         return off
 
 
-def _one_of(p: FloatArray, deviates: FloatArray) -> FloatArray:
-    """Mark one of several values, with probabilities as p, where deviates are logistic and independent.
+def _one_of(p: FloatArray, deviates: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Mark one of several values, with exactly their shares of p as probabilities.
 
-    Each deviate becomes a Gumbel variable by its rank: the largest sum of one and of log p is at a value with
-    that value's share of the probabilities.
+    The likeliest value is marked where its own deviate exceeds what it must to be so often, which carries the
+    dependence on other columns; elsewhere one of the others is, by lot. (Deviates of all values together
+    would carry more of it, but they depend on each other, and rare values would become rarer.)
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_rows, number of values)
+    deviates : ndarray of the same shape
+        Logistic.
+    rng : Generator
     """
-    gumbel = -np.log(np.maximum(np.logaddexp(0, -deviates), TINY))
+    p = np.maximum(p / p.sum(axis=1, keepdims=True), TINY)
+    rows, likeliest = np.arange(len(p)), np.argmax(p, axis=1)
+    score = np.log(p) + rng.gumbel(size=p.shape)
+    is_likeliest = deviates[rows, likeliest] > -logit(p[rows, likeliest])
+    score[rows, likeliest] = np.where(is_likeliest, np.inf, -np.inf)
     marked = np.zeros(p.shape)
-    marked[np.arange(len(p)), np.argmax(np.log(np.maximum(p, TINY)) + gumbel, axis=1)] = 1
+    marked[rows, np.argmax(score, axis=1)] = 1
     return marked
