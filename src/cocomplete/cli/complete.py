@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 def complete(
-    table: Annotated[str, typer.Argument(help="CSV or Parquet file; '-' reads CSV from standard input.")],
+    table: Annotated[str, typer.Argument(help="Table file; '-' reads CSV from standard input.")],
     labels: Annotated[
         list[str],
         typer.Option(
@@ -52,15 +52,18 @@ def complete(
 
     from cocomplete.cli.console import error_lines, say
     from cocomplete.formats.columns import fill
-    from cocomplete.formats.files import TableFile, read_table, write_table
+    from cocomplete.formats.files import read_table, write_table
 
     started = perf_counter()
-    frame, separator = read_table(table)
+    read = read_table(table)
+    frame = read.frame
     X, Y = _features_and_labels(frame, labels, ignore or [], table)
+    for note in read.notes:
+        say(note, quiet=quiet)
     model, done = _fitted_and_completed(X, Y, tol, table, quiet=quiet)
     for part, filled in ((X, done.X), (Y, done.Y)):
         frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(part.names or ()))
-    write_table(TableFile(frame, separator), output)
+    write_table(frame, read, output)
     holes = [int(np.isnan(part.values).sum()) for part in (X, Y)]
     where = "standard output" if output == "-" else output
     say(

@@ -1,0 +1,39 @@
+"""Other people's readers, whose every failure becomes one sentence."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cocomplete.exceptions import InputError
+
+MAX_BYTES = 8 * 2**30
+"""Bytes that the parts of a compressed file may say they unpack to."""
+
+MAX_CELLS = 500_000_000
+"""Cells that a sparse file may say it has: as floats, 4 GB."""
+
+
+@contextmanager
+def one_sentence(beginning: str, advice: str = "is the file whole?") -> Iterator[None]:
+    """Turn whatever a foreign reader raises into an ``InputError``.
+
+    Only calls of foreign readers belong inside: what our own code raises there would pass for a damaged file.
+
+    Parameters
+    ----------
+    beginning : str
+        Of the sentence: the file and what cannot be done with it.
+    advice : str
+        Its end; the reader's own words stand between.
+    """
+    try:
+        yield
+    except (InputError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except MemoryError as error:
+        msg = f"{beginning}: it says it holds more than fits into memory; {advice}"
+        raise InputError(msg) from error
+    except BaseException as error:  # a panic of polars is no Exception
+        lines = str(error).strip().splitlines()
+        reason = lines[0].rstrip(".;: ") if lines else type(error).__name__
+        msg = f"{beginning}: {reason}; {advice}"
+        raise InputError(msg) from error
