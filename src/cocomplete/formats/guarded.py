@@ -11,6 +11,9 @@ MAX_BYTES = 8 * 2**30
 MAX_CELLS = 500_000_000
 """Cells that a sparse file may say it has: as floats, 4 GB."""
 
+MAX_COLUMNS = 100_000
+"""Columns that a sparse file may say it has."""
+
 
 @contextmanager
 def one_sentence(beginning: str, advice: str = "is the file whole?") -> Iterator[None]:

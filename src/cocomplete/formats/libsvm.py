@@ -15,7 +15,7 @@ import polars as pl
 
 from cocomplete.exceptions import InputError
 from cocomplete.formats import encodings
-from cocomplete.formats.guarded import MAX_CELLS, one_sentence
+from cocomplete.formats.guarded import MAX_CELLS, MAX_COLUMNS, one_sentence
 from cocomplete.formats.npz import TYPES
 from cocomplete.formats.table_file import ReadOptions, TableFile
 
@@ -52,27 +52,17 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
     sizes, described, rows = _parse(text, source)
     first = 0 if sizes or any(0 in row for row in rows.features) else 1
     highest = max((max(row, default=first - 1) for row in rows.features), default=first - 1)
-    width = sizes[1] if sizes else highest - first + 1
-    names = _names(described, "features", [f"feature {j + first}" for j in range(width)], source)
-    values = sorted({label for row in rows.labels for label in row}, key=_label_order)
-    plus_minus = (
-        not sizes and all(len(row) == 1 for row in rows.labels) and set(values) <= {"-1", "1", "+1", "0"}
-    )
-    labels = list(map(str, range(sizes[2]))) if sizes else ["1"] if plus_minus else values
-    label_names = _names(
-        described, "labels", ["label"] if plus_minus else [f"label {v}" for v in labels], source
-    )
-    if sizes is None and described and not plus_minus and len(described.get("labels", [])) > len(labels):
-        labels = [str(j) for j in range(len(described["labels"]))]
-        label_names = _names(described, "labels", labels, source)
-    _check_sizes(sizes, len(rows.labels), width, highest, values, labels, source)
-    if len(rows.labels) * (len(names) + len(labels)) > MAX_CELLS:
-        size = f"{len(rows.labels)} × {len(names) + len(labels)}"
-        msg = f"{source} would be a table of {size} cells, too many to complete"
-        raise InputError(msg)
-    X = np.zeros((len(rows.features), len(names)))
+    given = described.get("features", [])
+    width = sizes[1] if sizes else max(highest - first + 1, len(given))
+    labels = _labels(rows, sizes, described)
+    _check_sizes(sizes, rows, width, highest, source)
+    names = given if len(given) == width else [f"feature {j + first}" for j in range(width)]
+    label_names = described.get("labels", [])
+    if len(label_names) != len(labels):
+        label_names = ["label"] if isinstance(labels, PlusMinus) else [f"label {value}" for value in labels]
+    X = np.zeros((len(rows.features), width))
     Y = np.zeros((len(rows.labels), len(labels)))
-    position = {label: j for j, label in enumerate(labels)} | ({"+1": 0} if plus_minus else {})
+    position = {label: j for j, label in enumerate(labels)}
     for i, (row, own) in enumerate(zip(rows.features, rows.labels, strict=True)):
         X[i, [index - first for index in row]] = list(row.values())
         for label, unknown in own.items():
@@ -128,8 +118,8 @@ def encode(done: pl.DataFrame, table: TableFile, target: str) -> list[tuple[str,
         cells = [
             f"{j}:{_number(x[i])}" for j, x in zip(numbers[0], X, strict=True) if x[i] is None or x[i] != 0
         ]
-        if i == 0 and X and not any(cell.startswith(f"{numbers[0][-1]}:") for cell in cells):
-            # The last feature is named once, so that the width can be told.
+        if X and (i == 0 or not cells) and not any(cell.startswith(f"{numbers[0][-1]}:") for cell in cells):
+            # The last feature is named once, so that the width can be told, and no row is a blank line.
             cells.append(f"{numbers[0][-1]}:{_number(X[-1][i])}")
         lines.append(" ".join([",".join(own), *cells]))
     return [(target, ("\n".join(lines) + "\n").encode())]
@@ -143,13 +133,15 @@ def _usual_numbers(
         return None
     found = [re.fullmatch(r"feature (\d+)", name) for name in features]
     own = [re.fullmatch(r"label (\d+)", name) for name in labels]
-    whole = all(done[name].dtype == pl.Int64 for name in labels)
-    if not (whole and all(found) and all(own) and all(done[name].dtype == pl.Float64 for name in features)):
-        return None
     numbers = [int(match[1]) for match in found if match]
-    if numbers != list(range(first, first + len(numbers))):
+    label_numbers = [int(match[1]) for match in own if match]
+    told = all(_typed(done[name].cast(pl.Float64), None).dtype == done[name].dtype for name in done.columns)
+    seen = all((done[name].is_null() | (done[name] > 0)).any() for name in labels)
+    if not (told and seen and len(label_numbers) == len(labels)):
         return None
-    return numbers, [int(match[1]) for match in own if match]
+    if numbers != list(range(first, first + len(features))):
+        return None
+    return None if first == 0 and label_numbers != list(range(len(labels))) else (numbers, label_numbers)
 
 
 def _parse(text: str, source: str) -> tuple[tuple[int, int, int] | None, dict[str, Any], _Rows]:
@@ -184,11 +176,11 @@ def _row(row: str, source: str, number: int) -> tuple[dict[str, bool], dict[int,
     labels: dict[str, bool] = {}
     for label in filter(None, first.strip().split(",")):
         name = label.removeprefix("?")
-        if not re.fullmatch(r"[+-]?\d{1,18}(?:\.0+)?", name):
+        if not re.fullmatch(r"[+-]?\d{1,15}(?:\.0{1,9})?", name):
             where = f"{source}, line {number}, column 1"
             msg = f"{where}: {label!r} is no label; labels are whole numbers between commas"
             raise InputError(msg)
-        labels[name.partition(".")[0]] = label.startswith("?")
+        labels[str(int(float(name)))] = label.startswith("?")
     features: dict[int, float] = {}
     for column, pair in enumerate(" ".join(pairs).split(), start=2):
         index, colon, value = pair.partition(":")
@@ -218,21 +210,33 @@ def _described(text: str, source: str, number: int) -> dict[str, Any]:
     return dict(found)
 
 
-def _names(described: dict[str, Any], key: str, usual: list[str], source: str) -> list[str]:
-    """Take the names the file gives if there are enough of them."""
-    given = described.get(key)
-    return usual if given is None or len(given) < len(usual) else list(given)
+class PlusMinus(list[str]):
+    """The one label of a file that has +1 or -1, or 1 or 0, on every row."""
+
+
+def _labels(rows: _Rows, sizes: tuple[int, int, int] | None, described: dict[str, Any]) -> list[str]:
+    """Give the numbers of the label columns, as text."""
+    values = sorted({label for row in rows.labels for label in row}, key=int)
+    count = sizes[2] if sizes else len(described.get("labels", []))
+    if sizes or described:
+        beyond = values and (int(values[-1]) >= count or int(values[0]) < 0)
+        # Sizes that do not fit are refused with a sentence; names are only a comment.
+        return values if beyond and not sizes else list(map(str, range(min(count, MAX_COLUMNS))))
+    if all(len(row) == 1 for row in rows.labels) and set(values) <= {"-1", "1", "0"}:
+        return PlusMinus(["1"])
+    return values
 
 
 def _check_sizes(
-    sizes: tuple[int, int, int] | None,
-    height: int,
-    width: int,
-    highest: int,
-    values: list[str],
-    labels: list[str],
-    source: str,
+    sizes: tuple[int, int, int] | None, rows: _Rows, width: int, highest: int, source: str
 ) -> None:
+    """Compare the line of sizes with what follows, and all of it with what memory may hold."""
+    labels = {label for row in rows.labels for label in row}
+    count = len(labels) if sizes is None else sizes[2]
+    height = len(rows.labels)
+    if width + count > MAX_COLUMNS or height * (width + count) > MAX_CELLS:
+        msg = f"{source} would be a table of {height} × {width + count} cells, too many to complete"
+        raise InputError(msg)
     if sizes is None:
         return
     if sizes[0] != height:
@@ -241,9 +245,9 @@ def _check_sizes(
     if highest >= width:
         msg = f"{source}, line 1: it says {width} features, but one has the index {highest} (they begin at 0)"
         raise InputError(msg)
-    beyond = [value for value in values if value not in set(labels)]
+    beyond = [label for label in labels if not 0 <= int(label) < count]
     if beyond:
-        msg = f"{source}, line 1: it says {sizes[2]} labels, but one is {beyond[0]} (they begin at 0)"
+        msg = f"{source}, line 1: it says {count} labels, but one is {min(beyond)} (they begin at 0)"
         raise InputError(msg)
 
 
@@ -263,10 +267,6 @@ def _is_float(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
-
-
-def _label_order(label: str) -> tuple[int, str]:
-    return int(label), label
 
 
 def _number(value: float | None) -> str:
