@@ -194,6 +194,8 @@ def _column(
 
 def _nominal(name: str, categories: list[str], cells: tuple[Any, ...]) -> pl.Series:
     """Give numbers or truth values where the categories are such, else an Enum."""
+    # The reader takes a category ? for unknown.
+    categories = [category for category in categories if category is not None]
     try:
         numbers = {category: float(category) for category in categories}
     except ValueError:

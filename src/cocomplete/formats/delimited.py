@@ -104,7 +104,10 @@ def _sorted_rows(
     body: list[csv_rows.Row] = []
     asides: dict[int, tuple[str, ...]] = {}
     for row in csv_rows.rows(text, separator, source):
-        blank = not row.raw.strip() and not (header is not None and len(header) == 1)
+        # Before the header, spreadsheets leave rows of nothing but separators.
+        blank = not any(map(str.strip, row.tokens)) and (
+            header is None or (len(row.tokens) == 1 and len(header) > 1)
+        )
         comment = row.raw.startswith("#") and (header is None or len(row.tokens) != len(header))
         if blank or comment or (header is None and DECLARED.fullmatch(row.raw)):
             place = -1 if header is None else len(body)

@@ -36,7 +36,14 @@ def one_sentence(beginning: str, advice: str = "is the file whole?") -> Iterator
         msg = f"{beginning}: it says it holds more than fits into memory; {advice}"
         raise InputError(msg) from error
     except BaseException as error:  # a panic of polars is no Exception
-        lines = str(error).strip().splitlines()
-        reason = lines[0].rstrip(".;: ") if lines else type(error).__name__
-        msg = f"{beginning}: {reason}; {advice}"
+        msg = f"{beginning}: {_reason(error)}; {advice}"
         raise InputError(msg) from error
+
+
+def _reason(error: BaseException) -> str:
+    """Give the first line of what a foreign exception says, if it can say anything."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # liac-arff's fail while they put their own message together
+        lines = []
+    return lines[0].rstrip(".;: ") if lines else type(error).__name__

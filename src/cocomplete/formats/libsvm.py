@@ -170,11 +170,11 @@ def _parse(text: str, source: str) -> tuple[tuple[int, int, int] | None, dict[st
 
 
 def _row(row: str, source: str, number: int) -> tuple[dict[str, bool], dict[int, float]]:
-    first, *pairs = (
-        row.split(" ") if row[:1].isspace() or ":" not in row.split(maxsplit=1)[0] else ["", *row.split()]
-    )
+    words = row.split()
+    labelled = bool(words) and not row[0].isspace() and ":" not in words[0]
+    first, pairs = (words[0], words[1:]) if labelled else ("", words)
     labels: dict[str, bool] = {}
-    for label in filter(None, first.strip().split(",")):
+    for label in filter(None, first.split(",")):
         name = label.removeprefix("?")
         if not re.fullmatch(r"[+-]?\d{1,15}(?:\.0{1,9})?", name):
             where = f"{source}, line {number}, column 1"
@@ -182,7 +182,7 @@ def _row(row: str, source: str, number: int) -> tuple[dict[str, bool], dict[int,
             raise InputError(msg)
         labels[str(int(float(name)))] = label.startswith("?")
     features: dict[int, float] = {}
-    for column, pair in enumerate(" ".join(pairs).split(), start=2):
+    for column, pair in enumerate(pairs, start=2):
         index, colon, value = pair.partition(":")
         if index == "qid":
             continue

@@ -66,7 +66,9 @@ def typed(
     }
     day_first = options.day_first if options.day_first is not None else orders != {False}
     for column in scanned:
-        values, style = column.done or _read(column, decimal, source, result.notes, day_first=day_first)
+        values, style = column.done or _read(column, decimal, day_first=day_first)
+        if options.decimal is None:
+            result.notes.extend(_mark_note(column, values, decimal, source))
         if options.day_first is None and not orders:
             result.notes.extend(_order_note(column, values, source))
         if values.dtype == pl.String:
@@ -119,19 +121,10 @@ def _signs_or_ticks(
     return truth.rename(stripped.name), TruthStyle(options.checked, "")
 
 
-def _read(
-    column: _Scanned, decimal: str, source: str, notes: list[str], *, day_first: bool
-) -> tuple[pl.Series, Any]:
+def _read(column: _Scanned, decimal: str, *, day_first: bool) -> tuple[pl.Series, Any]:
     if column.numbers is not None:
         read = number_text.read(column.numbers, decimal, column.name)
         if read is not None:
-            if column.numbers.ambiguous and not (decimal == "." and (".", "") in column.numbers.marks):
-                example = column.stripped.drop_nulls()[0]
-                shown = f"{float(read[0].drop_nulls()[0]):g}"
-                notes.append(
-                    f"{source}: {example!r} in column {column.name!r} was read as {shown}, {decimal!r} being "
-                    "the decimal mark; say which it is with --decimal if that is wrong"
-                )
             return read
     if column.dates is not None:
         moments = date_text.read(column.dates, column.name, column.stripped, day_first=day_first)
@@ -167,6 +160,18 @@ def _padding(cells: pl.Series, values: pl.Series) -> dict[str, str]:
         spaces = known.str.extract(pattern).unique()
         padding[side] = str(spaces[0] or "") if len(spaces) == 1 else ""
     return padding
+
+
+def _mark_note(column: _Scanned, values: pl.Series, decimal: str, source: str) -> list[str]:
+    if column.numbers is None or not column.numbers.ambiguous or not values.dtype.is_numeric():
+        return []
+    if decimal == "." and (".", "") in column.numbers.marks:
+        return []
+    example, shown = column.stripped.drop_nulls()[0], f"{float(values.drop_nulls()[0]):g}"
+    return [
+        f"{source}: {example!r} in column {column.name!r} was read as {shown}, {decimal!r} being the decimal "
+        "mark; say which it is with --decimal if that is wrong"
+    ]
 
 
 def _order_note(column: _Scanned, values: pl.Series, source: str) -> list[str]:
