@@ -3,23 +3,8 @@
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
-UNKNOWN = (
-    "",
-    "NA",
-    "n/a",
-    "N.A.",
-    "NaN",
-    "-",
-    "--",
-    ".",
-    "none",
-    "unknown",
-    "missing",
-    "#N/A",
-    "#NV",
-    "null",
-)
-UNKNOWN += ("?", "<NA>", "NULL", "None")
+LETTERS = ("NA", "n/a", "N.A.", "NaN", "none", "None", "unknown", "missing", "null", "NULL", "<NA>")
+UNKNOWN = ("", *LETTERS, "#N/A", "#NV", "-", "--", ".", "?")
 NB, NNB = "\u00a0", "\u202f"
 
 
@@ -44,6 +29,7 @@ NUMBERS = {
     "quoted decimal comma": Case('a,b\n"1,5",1\n"2,25",2\n', {"a": [1.5, 2.25]}),
     "thousands commas": Case('a,b\n"1,234.5",1\n"12,345,678.25",2\n', {"a": [1234.5, 12345678.25]}),
     "thousands points": Case("a;b\n1.234,5;1\n12.345.678,25;2\n", {"a": [1234.5, 12345678.25]}),
+    "thousands points alone": Case("a,b\n12.345.678,1\n1.234,2\n", {"a": [12345678, 1234]}),
     "thousands spaces": Case("a;b\n1 234,5;1\n12 345;2\n", {"a": [1234.5, 12345.0]}),
     "thousands no-break spaces": Case(f"a;b\n1{NB}234,5;1\n2;2\n", {"a": [1234.5, 2.0]}),
     "thousands narrow no-break spaces": Case(f"a;b\n1{NNB}234{NNB}567;1\n2;2\n", {"a": [1234567, 2]}),

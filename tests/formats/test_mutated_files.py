@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+
 from mutated_files import mutated, outcome, seeds
 
 COUNT = 2_000

@@ -136,9 +136,7 @@ def _column(name: str, cells: list[Any], options: ReadOptions, source: str) -> t
     if kinds and kinds <= {int, float}:
         whole = all(float(cell).is_integer() and abs(cell) < 2**53 for cell in known)
         text = [None if cell is None else int(cell) if whole else float(cell) for cell in unknown_as_null]
-        values = pl.Series(name, text, dtype=pl.Int64 if whole else pl.Float64)
-        if not options.missing:
-            return values, []
+        return pl.Series(name, text, dtype=pl.Int64 if whole else pl.Float64), []
     if kinds == {date}:
         return pl.Series(name, unknown_as_null, dtype=pl.Date), []
     if kinds and kinds <= {date, datetime}:

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.formats.guarded import one_sentence
 from cocomplete.formats.registry import DELIMITED, format_of, format_to_read
 from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
+from cocomplete.formats.unknown_words import sentinel_notes, without_words
 
 
 def read_table(
@@ -91,6 +93,9 @@ def parse_table(content: bytes, source: str, options: ReadOptions) -> TableFile:
         raise InputError(msg)
     form = DELIMITED if options.path == STREAM else format_to_read(options.path, content)
     table = form.read(content, source, options)
+    if options.missing and table.text is None:
+        table = replace(table, frame=without_words(table.frame, options.missing))
+    table = replace(table, notes=(*table.notes, *sentinel_notes(table.frame, source)))
     if table.frame.height == 0 or table.frame.width == 0:
         rows, columns = table.frame.height, table.frame.width
         msg = f"{source} has {columns} column(s) and {rows} row(s); a table needs some of each"
@@ -115,6 +120,10 @@ def check_target(path: str, *, force: bool) -> None:
         raise InputError(msg)
     if file.exists() and not force:
         msg = f"{path} exists already and was left as it is; choose another name or add --force to replace it"
+        raise InputError(msg)
+    beside = file.with_suffix(".xml")
+    if file.suffix.lower() == ".arff" and beside.exists() and not force:
+        msg = f"{beside} exists already, where the labels of {path} would go; choose another name or --force"
         raise InputError(msg)
     if not file.parent.is_dir():
         msg = f"{path} cannot be written: the folder {file.parent} does not exist; make it first"

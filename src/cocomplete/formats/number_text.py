@@ -83,15 +83,11 @@ def scan(stripped: pl.Series) -> NumberScan | None:
     bodies = parts["body"].drop_nulls()
     if bodies.str.contains(r"^0\d").any() or not _one_unit(parts):
         return None
-    marks = [pair for pair in MARKS if bodies.str.contains(_pattern(*pair)).all()]
-    # Under marks that group digits, some must be grouped.
-    marks = [(d, t) for d, t in marks if not t or bodies.str.contains(t, literal=True).any()]
-    if not marks:
-        return None
-    without = [pair for pair in marks if not pair[1]]
-    if len(without) == 2 and not bodies.str.contains("[.,]").any():
-        return NumberScan(parts, [(".", "")])
-    return NumberScan(parts, marks)
+    present = {mark for mark in ".," + SPACES + "'’" if bodies.str.contains(mark, literal=True).any()}
+    # Under marks that group digits, some must be grouped; a point needs not occur, whole numbers have none.
+    likely = [(d, t) for d, t in MARKS if (t in present if t else d in present or d == ".")]
+    marks = [pair for pair in likely if bodies.str.contains(_pattern(*pair)).all()]
+    return NumberScan(parts, marks) if marks else None
 
 
 def read(scanned: NumberScan, decimal: str | None, name: str) -> tuple[pl.Series, NumberStyle] | None:

@@ -11,7 +11,7 @@ from cocomplete.formats.number_style import NumberStyle
 from cocomplete.formats.table_file import ColumnStyle, ReadOptions
 from cocomplete.formats.text_style import TextStyle
 from cocomplete.formats.truth_words import TruthStyle, read_truth
-from cocomplete.formats.unknown_words import sentinel, sometimes_unknown, unknown_cells
+from cocomplete.formats.unknown_words import sometimes_unknown, unknown_cells
 
 
 @dataclass
@@ -73,8 +73,8 @@ def typed(
             result.notes.extend(_order_note(column, values, source))
         if values.dtype == pl.String:
             result.notes.extend(_almost_numbers(values, source, place))
-        else:
-            result.notes.extend(_sentinel_note(values, source))
+        if values.dtype == pl.Null:
+            style = replace(style, decimal=decimal)
         result.columns.append(values)
         result.styles[column.name] = replace(style, **_padding(text[column.name], values))
     return result
@@ -197,16 +197,4 @@ def _almost_numbers(values: pl.Series, source: str, place: Callable[[int], str])
     return [
         f"{source}: column {values.name!r} was taken for text because of {count} cell(s) such as "
         f"{values[row]!r} ({place(row)}); if it means unknown, say so with --missing"
-    ]
-
-
-def _sentinel_note(values: pl.Series, source: str) -> list[str]:
-    if not values.dtype.is_numeric():
-        return []
-    found = sentinel(values)
-    if found is None:
-        return []
-    return [
-        f"{source}: {found:g} in column {values.name!r} looks like a word for unknown; "
-        f"if it is one, say so with --missing={found:g}"
     ]

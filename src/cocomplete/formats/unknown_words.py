@@ -36,6 +36,32 @@ def sometimes_unknown(stripped: pl.Series) -> pl.Series:
     return stripped.str.to_lowercase().is_in(list(SOMETIMES)).fill_null(value=False)
 
 
+def without_words(frame: pl.DataFrame, missing: Iterable[str]) -> pl.DataFrame:
+    """Make the caller's own words, and numbers among them, unknown in columns that have types already."""
+    words = [word.strip() for word in missing]
+    numbers = pl.Series(words, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_list()
+    changed = []
+    for name, dtype in frame.schema.items():
+        column = pl.col(name)
+        if dtype.is_numeric() and numbers:
+            changed.append(pl.when(~column.cast(pl.Float64).is_in(numbers)).then(column).alias(name))
+        elif dtype == pl.String or isinstance(dtype, pl.Enum | pl.Categorical):
+            text = column.cast(pl.String).str.strip_chars()
+            changed.append(pl.when(~text.is_in(words)).then(column).alias(name))
+    return frame.with_columns(changed)
+
+
+def sentinel_notes(frame: pl.DataFrame, source: str) -> tuple[str, ...]:
+    """Name the columns in which a number such as -999 looks like a word for unknown."""
+    found = {name: sentinel(frame[name]) for name, dtype in frame.schema.items() if dtype.is_numeric()}
+    return tuple(
+        f"{source}: {number:g} in column {name!r} looks like a word for unknown; "
+        f"if it is one, say so with --missing={number:g}"
+        for name, number in found.items()
+        if number is not None
+    )
+
+
 def sentinel(values: pl.Series) -> float | None:
     """Find a number such as -999 that looks like a word for unknown.
 
