@@ -64,6 +64,7 @@ INSERTED = (
     b":",
     b"-",
     b"9" * 30,
+    b"8" * 5000,
     b"\xff",
 )
 ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "cp1252", "latin-1", "utf-32")
@@ -151,13 +152,15 @@ def mutated(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
 
 
 def outcome(ending: str, content: bytes) -> str:
-    """Read a file: ``table``, ``sentence``, or what got out instead."""
+    """Read a file, and write it if it is a table: ``table``, ``sentence``, or what got out instead."""
     name = f"file{ending}"
     try:
         if ending == ".xml":
             read_labels(content, name)
         else:
-            parse_table(content, name, ReadOptions(path=name))
+            table = parse_table(content, name, ReadOptions(path=name))
+            for target in (ending, ".csv"):
+                BY_ENDING[target].encode(table.frame, table, f"{name}{target}")
     except InputError as error:
         text = str(error)
         return (

@@ -1,5 +1,6 @@
 """Nasty files and what each is expected to give."""
 
+import math
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
@@ -66,6 +67,10 @@ NUMBERS = {
     "long identifiers": Case("a,b\n12345678901234567891,1\n5,2\n", {"a": ["12345678901234567891", "5"]}),
     "long but exact": Case("a,b\n100000000000000000000,1\n5,2\n", {"a": [1e20, 5.0]}),
     "Unix times": Case("a,b\n1708600000,1\n1708600001,2\n", {"a": [1708600000, 1708600001]}),
+    "hundreds of digits": Case(f"a,b\n{'9' * 400},1\n5,2\n", {"a": ["9" * 400, "5"]}),
+    "thousands of digits": Case(f"a,b\n{'9' * 5000}.5,1\n5,2\n", {"a": [math.inf, 5.0]}),
+    "digits of another script": Case("a,b\n١٢,1\n٣,2\n", {"a": ["١٢", "٣"]}),
+    "digits that are codes": Case("a,b\n12,1\nNA,2\n", {"a": ["12", None]}, options={"as_text": ["a"]}),
     "almost numbers": Case(
         "a,b\n" + "1,2\n" * 9 + "heavy,3\n", {"a": ["1"] * 9 + ["heavy"]}, note="'heavy' (line 11)"
     ),
@@ -135,6 +140,10 @@ LAYOUTS = {
     ),
     "rows of nothing before the header": Case(",,\n,,\na,b,c\n1,2,3\n,,\n", {"a": [1, None], "c": [3, None]}),
     "a row of nothing": Case("a\tb\n\t\n1\t2\n", {"a": [None, 1]}),
+    "names in a comment": Case(
+        "# made by x\n#a,b\n1,2\n3,4\n", {"a": [1, 3], "b": [2, 4]}, note="begins with #"
+    ),
+    "a quote in a comment": Case('# x, "y\na,b\n1,2\n', {"a": [1], "b": [2]}),
     "a cell that begins with #": Case("a,b\n#1,2\n#2,3\n", {"a": ["#1", "#2"]}),
     "spaces in the header": Case(" a , b\n1, 2\n3, 4\n", {"a": [1, 3], "b": [2, 4]}, note="spaces around"),
     "duplicate names": Case("a,a,a.1\n1,2,3\n", {"a": [1], "a.2": [2], "a.1": [3]}, note="'a' became 'a.2'"),

@@ -263,3 +263,27 @@ def test_columns_as_numbers_and_filled() -> None:
     assert fill(frame["n"], np.array([9.0, 2.5])).to_list() == [1.0, 2.5]
     assert fill(frame["t"], np.array([0.0, 1.0])).to_list() == [True, True]
     assert fill(frame["x"], np.array([0.25, 9.0])).to_list() == [0.25, 0.5]
+
+
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("us"), pl.Time])
+def test_dates_that_no_calendar_has_are_refused(tmp_path: Path, dtype: pl.DataType) -> None:
+    days = pl.Series("day", [0, 2_000_000_000], dtype=pl.Int32 if dtype == pl.Date else pl.Int64)
+    frame = pl.DataFrame([(days if dtype == pl.Date else days * 10**9).cast(dtype)])
+    frame.write_ipc(tmp_path / "t.feather")
+    with pytest.raises(InputError, match="column 'day' holds dates or times that no calendar has"):
+        read_table(tmp_path / "t.feather")
+
+
+def test_a_panic_of_polars_is_one_sentence_and_prints_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "t.parquet"
+    pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None]}).write_parquet(file)
+    whole = file.read_bytes()
+    for at in range(0, len(whole), 7):
+        file.write_bytes(whole[:at] + b"\xff\xff\xff\x7f" + whole[at + 4 :])
+        try:
+            read_table(file)
+        except InputError as error:
+            assert len(str(error).splitlines()) == 1
+    assert capfd.readouterr() == ("", "")

@@ -10,7 +10,7 @@ import polars as pl
 
 from cocomplete.exceptions import InputError
 from cocomplete.formats import encodings
-from cocomplete.formats.guarded import one_sentence
+from cocomplete.formats.guarded import MAX_CELLS, one_sentence
 from cocomplete.formats.header_names import own_names
 from cocomplete.formats.mulan_xml import read_labels, write_labels
 from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
@@ -61,6 +61,9 @@ def parse(content: bytes, source: str) -> ArffContent:
         table = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
     attributes: list[tuple[str, str | list[str]]] = table["attributes"]
     rows = table["data"]
+    if len(rows) * len(attributes) > MAX_CELLS:
+        msg = f"{source} would be a table of {len(rows)} × {len(attributes)} cells, too many to complete"
+        raise InputError(msg)
     if sparse:
         rows = [[row.get(j, _absent(kind)) for j, (_, kind) in enumerate(attributes)] for row in rows]
     # The reader leaves the backslash before a quote inside a quoted name.

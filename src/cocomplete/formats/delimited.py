@@ -38,6 +38,9 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
     header, body, asides = _sorted_rows(text, separator, source)
     tokens, header, notes = _rectangle(header, body, source)
     contents = [csv_rows.content(token) for token in header]
+    if header[0].startswith("#"):
+        contents[0] = contents[0].lstrip("# ")
+        notes.append(f"{source}: the names of its columns stand on a line that begins with #")
     names, name_notes = own_names(contents, source)
     if all(_is_number(cell) for cell in contents):
         name_notes.append(f"{source}: line 1 holds numbers alone and was taken for the names of the columns")
@@ -103,6 +106,7 @@ def _sorted_rows(
     header: list[str] | None = None
     body: list[csv_rows.Row] = []
     asides: dict[int, tuple[str, ...]] = {}
+    last_comment: csv_rows.Row | None = None
     for row in csv_rows.rows(text, separator, source):
         # Before the header, spreadsheets leave rows of nothing but separators.
         blank = not any(map(str.strip, row.tokens)) and (
@@ -112,8 +116,13 @@ def _sorted_rows(
         if blank or comment or (header is None and DECLARED.fullmatch(row.raw)):
             place = -1 if header is None else len(body)
             asides[place] = (*asides.get(place, ()), row.raw)
+            last_comment = row if comment else None
         elif header is None:
             header = row.tokens
+            if last_comment is not None and _names_above(last_comment, row):
+                header = last_comment.tokens
+                asides[-1] = asides[-1][:-1]
+                body.append(row)
         else:
             body.append(row)
     if header is None:
@@ -123,6 +132,13 @@ def _sorted_rows(
         # At the end of a single column, blank lines are nothing but that.
         asides[len(body) - 1] = (body.pop().raw, *asides.pop(len(body) + 1, ()))
     return header, body, asides
+
+
+def _names_above(comment: csv_rows.Row, row: csv_rows.Row) -> bool:
+    """Tell whether a comment names the columns: in as many words as the row of numbers below it has cells."""
+    if len(comment.tokens) != len(row.tokens) or len(row.tokens) < 2:
+        return False
+    return any(map(_is_number, row.tokens)) and not any(map(_is_number, comment.tokens))
 
 
 def _rectangle(

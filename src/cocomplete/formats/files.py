@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from cocomplete.exceptions import InputError
-from cocomplete.formats.guarded import one_sentence
+from cocomplete.formats.calendar_bounds import check_dates
 from cocomplete.formats.registry import DELIMITED, format_of, format_to_read
 from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
 from cocomplete.formats.unknown_words import sentinel_notes, without_words
@@ -26,6 +26,7 @@ def read_table(
     day_first: bool | None = None,
     checked: str | None = None,
     sheet: str | None = None,
+    as_text: Iterable[str] = (),
 ) -> TableFile:
     """Read a table file.
 
@@ -43,6 +44,8 @@ def read_table(
         A word that ticks a box, such as ``x``: in a column that holds nothing else, empty cells mean no.
     sheet : str, optional
         Of a workbook; the first by default.
+    as_text : iterable of str
+        Columns of delimited text that stay text whatever they hold, as codes that are digits.
 
     Returns
     -------
@@ -59,13 +62,14 @@ def read_table(
         msg = f"decimal must be '.' or ','; found {decimal!r}"
         raise InputError(msg)
     options = ReadOptions(
-        tuple(missing),
-        separator,
-        decimal,
-        encoding,
+        missing=tuple(missing),
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
         day_first=day_first,
         checked=checked,
         sheet=sheet,
+        as_text=tuple(as_text),
         path=name,
     )
     source = "standard input" if name == STREAM else name
@@ -93,6 +97,7 @@ def parse_table(content: bytes, source: str, options: ReadOptions) -> TableFile:
         raise InputError(msg)
     form = DELIMITED if options.path == STREAM else format_to_read(options.path, content)
     table = form.read(content, source, options)
+    check_dates(table.frame, source)
     if options.missing and table.text is None:
         table = replace(table, frame=without_words(table.frame, options.missing))
     table = replace(table, notes=(*table.notes, *sentinel_notes(table.frame, source)))
@@ -153,8 +158,7 @@ def write_table(done: pl.DataFrame, table: TableFile, path: str | os.PathLike[st
     """
     name = os.fspath(path)
     form = DELIMITED if name == STREAM else format_of(name)
-    with one_sentence(f"{name} cannot be written as {form.name}", "write CSV instead"):
-        parts = form.encode(done, table, name)
+    parts = form.encode(done, table, name)
     if name == STREAM:
         sys.stdout.buffer.write(parts[0][1])
         sys.stdout.buffer.flush()

@@ -1,7 +1,10 @@
 """Other people's readers, whose every failure becomes one sentence."""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from cocomplete.exceptions import InputError
 
@@ -38,6 +41,29 @@ def one_sentence(beginning: str, advice: str = "is the file whole?") -> Iterator
     except BaseException as error:  # a panic of polars is no Exception
         msg = f"{beginning}: {_reason(error)}; {advice}"
         raise InputError(msg) from error
+
+
+@contextmanager
+def quiet_panics() -> Iterator[None]:
+    """Keep polars' panics, which become one sentence, from printing pages of their own.
+
+    Rust writes them to the process's standard error, so for the moment of one call nothing else gets there.
+    """
+    try:
+        saved = os.dup(2)
+    except OSError:
+        # There is no standard error to keep clean.
+        yield
+        return
+    try:
+        with Path(os.devnull).open("wb") as sink:
+            if sys.stderr is not None:
+                sys.stderr.flush()
+            os.dup2(sink.fileno(), 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def _reason(error: BaseException) -> str:

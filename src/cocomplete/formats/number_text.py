@@ -26,6 +26,10 @@ MARKS = (
 )
 
 
+MAX_DIGITS = 40
+"""Of a whole number; longer ones are no measurements."""
+
+
 class NumberScan(NamedTuple):
     """A column whose cells all look like numbers.
 
@@ -124,9 +128,12 @@ def read(scanned: NumberScan, decimal: str | None, name: str) -> tuple[pl.Series
     values = body.cast(pl.Int64, strict=False) if whole else body.cast(pl.Float64, strict=False)
     if whole and values.null_count() > body.null_count():
         values = body.cast(pl.Float64, strict=False)
-        exact = all(int(float(text)) == int(text) for text in body.drop_nulls().to_list())
-        if not exact:
+        cells = body.drop_nulls().to_list()
+        if max(map(len, cells)) > MAX_DIGITS or any(int(float(text)) != int(text) for text in cells):
             return None
+    if values.null_count() > body.null_count():
+        # Digits of other scripts look like a number to the pattern, but not to the reader.
+        return None
     values = pl.select(pl.when(negative).then(-values).otherwise(values)).to_series().rename(name)
     return values, _style(parts, body, negative, mark, thousands)
 

@@ -4,7 +4,7 @@ from io import BytesIO
 
 import polars as pl
 
-from cocomplete.formats.guarded import one_sentence
+from cocomplete.formats.guarded import one_sentence, quiet_panics
 from cocomplete.formats.table_file import ReadOptions, TableFile
 
 NAME = "Parquet"
@@ -13,7 +13,7 @@ ENDINGS = (".parquet", ".pq")
 
 def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
     """Read a Parquet file with its column types; NaN is unknown, as null is."""
-    with one_sentence(f"{source} cannot be read as {NAME}"):
+    with one_sentence(f"{source} cannot be read as {NAME}"), quiet_panics():
         frame = pl.read_parquet(BytesIO(content)).fill_nan(None)
     return TableFile(frame, source)
 
@@ -21,5 +21,6 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
 def encode(done: pl.DataFrame, table: TableFile, target: str) -> list[tuple[str, bytes]]:
     """Write as Parquet."""
     buffer = BytesIO()
-    done.write_parquet(buffer)
+    with one_sentence(f"{target} cannot be written as {NAME}", "write CSV instead"):
+        done.write_parquet(buffer)
     return [(target, buffer.getvalue())]

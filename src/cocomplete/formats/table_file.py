@@ -35,6 +35,8 @@ class ReadOptions:
         A word such as ``x`` that ticks a box: in a column that holds nothing else, empty cells mean no.
     sheet : str or None
         Of a workbook; None takes the first.
+    as_text : tuple of str
+        Columns that stay text whatever they hold.
     path : str
         The file, for what may lie beside it.
     """
@@ -46,6 +48,7 @@ class ReadOptions:
     day_first: bool | None = None
     checked: str | None = None
     sheet: str | None = None
+    as_text: tuple[str, ...] = ()
     path: str = STREAM
 
 

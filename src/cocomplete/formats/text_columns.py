@@ -87,6 +87,8 @@ def _scan(cells: pl.Series, options: ReadOptions, source: str, notes: list[str])
     empty = unknown_cells(stripped, options.missing)
     sometimes = sometimes_unknown(stripped)
     known = _without(stripped, empty | sometimes)
+    if name in options.as_text:
+        return _Scanned(name, known, (_without(stripped, empty), TextStyle()))
     truth = _signs_or_ticks(stripped, empty, options) or read_truth(known)
     if truth is not None:
         return _Scanned(name, known, truth)
