@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-cost bench-long bench-draws bench-baselines ugly reproduction reproduction-pages clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-cost bench-long bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -59,6 +59,10 @@ bench-baselines: $(VENV)/.installed
 # 20 000 tables and settings that few people have: finite answers, or one sentence. About an hour and a half.
 ugly: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/ugly.py
+
+# 50 000 damaged files of every format through the readers: a table each, or one sentence. Ten minutes.
+mutated: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/mutated_files.py
 
 # The paper's tables and figures. Hours, but it goes on where it was; the pages alone take seconds.
 reproduction: $(VENV)/.installed-plots

@@ -29,6 +29,8 @@ def write_atomically(target: Path, content: bytes) -> None:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-    except OSError as error:
-        msg = f"{target} cannot be written: {error.strerror}; check the folder and its free space"
+    except (OSError, RuntimeError) as error:
+        # A link that leads back to itself is a RuntimeError.
+        reason = error.strerror if isinstance(error, OSError) else error
+        msg = f"{target} cannot be written: {reason}; check the folder and its free space"
         raise InputError(msg) from error

@@ -114,10 +114,14 @@ def test_an_existing_file_is_left_alone_without_force(table: Path) -> None:
         (CSV, ("-l", "*", "-i", "id"), "leave no feature column"),
         ("", ("-l", "a"), "is empty"),
         ("a,b\n", ("-l", "a"), "0 row(s)"),
-        ("a,b\n1,2\n1,2,3\n", ("-l", "a"), "cannot be read as a table"),
-        ("a,a\n1,2\n", ("-l", "a"), "more than one column named 'a'"),
+        ("a,b\n1,2\n1,2,3\n", ("-l", "a"), "line 3, column 3: the row has 3 cell(s), more than the 2"),
+        ("a,a\n1,x\n", ("-l", "a"), "column 'a.1' must hold numbers"),
         ("a,b\n,\nNA,?\n", ("-l", "a"), "no observed cell at all"),
-        (b"a,b\n\xff\xfe,1\n", ("-l", "a"), "not UTF-8"),
+        (
+            b"a,b\n\xff\xfe,1\n",
+            ("-l", "b"),
+            "column 'a' must hold numbers, but row 2 (the header is row 1) holds 'ÿþ'",
+        ),
     ],
 )
 def test_bad_tables_get_one_sentence_and_nothing_is_written(
@@ -138,7 +142,7 @@ def test_bad_tables_get_one_sentence_and_nothing_is_written(
     ("arguments", "message"),
     [
         (("missing.csv", "-l", "a", "-o", "o.csv"), "missing.csv cannot be read: No such file"),
-        (("t.xlsx", "-l", "a", "-o", "o.csv"), "no known kind of table"),
+        (("t.ods", "-l", "a", "-o", "o.csv"), "no known kind of table"),
         (("t.csv", "-l", "a", "-o", "o.doc"), "o.doc ends in '.doc'"),
         (("t.csv", "-l", "a", "-o", "nowhere/o.csv"), "the folder nowhere does not exist"),
         (("bad.parquet", "-l", "a", "-o", "o.csv"), "bad.parquet cannot be read as Parquet"),

@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 def complete(
-    table: Annotated[str, typer.Argument(help="CSV or Parquet file; '-' reads CSV from standard input.")],
+    table: Annotated[str, typer.Argument(help="Table file; '-' reads CSV from standard input.")],
     labels: Annotated[
         list[str],
         typer.Option(
@@ -31,6 +31,13 @@ def complete(
         list[str] | None,
         typer.Option("--ignore", "-i", help="Columns to carry over untouched and not use; same patterns."),
     ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option("--missing", help="Another word for unknown; repeatable."),
+    ] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal mark of a text file, '.' or ','.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None,
     tol: Annotated[float, typer.Option(min=0, help="Relative duality gap to reach.")] = 1e-3,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
@@ -40,7 +47,7 @@ def complete(
 ) -> None:
     """Fill the unknown cells of TABLE, features and labels together.
 
-    Empty cells, NA, NaN, null and ? are unknown. Observed cells come back exactly as they were.
+    Empty cells, NA, n/a, NaN, null, - and ? are unknown. Observed cells come back exactly as they were.
     """
     from cocomplete.formats.files import check_target
 
@@ -52,15 +59,18 @@ def complete(
 
     from cocomplete.cli.console import error_lines, say
     from cocomplete.formats.columns import fill
-    from cocomplete.formats.files import TableFile, read_table, write_table
+    from cocomplete.formats.files import read_table, write_table
 
     started = perf_counter()
-    frame, separator = read_table(table)
+    read = read_table(table, missing=missing or (), decimal=decimal, encoding=encoding, sheet=sheet)
+    frame = read.frame
     X, Y = _features_and_labels(frame, labels, ignore or [], table)
+    for note in read.notes:
+        say(note, quiet=quiet)
     model, done = _fitted_and_completed(X, Y, tol, table, quiet=quiet)
     for part, filled in ((X, done.X), (Y, done.Y)):
         frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(part.names or ()))
-    write_table(TableFile(frame, separator), output)
+    write_table(frame, read, output)
     holes = [int(np.isnan(part.values).sum()) for part in (X, Y)]
     where = "standard output" if output == "-" else output
     say(

@@ -98,7 +98,7 @@ def _write(frames: "dict[str, pl.DataFrame]", folder: Path, *, force: bool) -> N
         raise InputError(msg) from error
     contents = {}
     for name, frame in frames.items():
-        contents[name] = delimited.encode(frame)
+        contents[name] = delimited.plain(frame)
         target = folder / name
         if target.exists() and target.read_bytes() != contents[name] and not force:
             msg = f"{target} exists and differs; choose another --output or add --force to replace it"

@@ -2,13 +2,15 @@
 
 from os import PathLike
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 from sklearn.utils import Bunch
 
+from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
-from cocomplete.formats.arff import read_arff
+from cocomplete.formats.arff import find_labels, parse
+from cocomplete.formats.mulan_xml import read_labels
 
 
 def load_mulan(path_to_arff: str | PathLike[str], path_to_xml: str | PathLike[str] | None = None) -> Bunch:
@@ -27,7 +29,7 @@ def load_mulan(path_to_arff: str | PathLike[str], path_to_xml: str | PathLike[st
     Bunch
         ``X`` and ``Y`` (float64, NaN where unknown), ``feature_names``, ``label_names`` (in the XML's order).
         A nominal feature becomes its category's position, in the order the file declares; ``{0, 1}`` keeps
-        its values.
+        its values, and words such as ``{no, yes}`` become 0 and 1.
 
     Raises
     ------
@@ -36,16 +38,17 @@ def load_mulan(path_to_arff: str | PathLike[str], path_to_xml: str | PathLike[st
     """
     arff = Path(path_to_arff)
     xml = _find_xml(arff) if path_to_xml is None else Path(path_to_xml)
-    table = read_arff(arff)
-    label_names = _label_names(xml)
-    position = {name: j for j, name in enumerate(table.names)}
+    frame = parse(_content(arff), str(arff)).frame
+    label_names = read_labels(_content(xml), str(xml))
+    values = np.column_stack([_numbers(frame[name], arff) for name in frame.columns])
+    position = {name: j for j, name in enumerate(frame.columns)}
     missing = [name for name in label_names if name not in position]
     if missing:
         msg = f"{xml} lists the label {missing[0]!r}, but {arff} has no such attribute"
         raise InputError(msg)
     labels = [position[name] for name in label_names]
-    features = [j for j in range(len(table.names)) if j not in set(labels)]
-    Y = table.values[:, labels]
+    features = [j for j in range(frame.width) if j not in set(labels)]
+    Y = values[:, labels]
     bad = ~(np.isnan(Y) | (Y == 0) | (Y == 1))
     if bad.any():
         column = int(np.flatnonzero(bad.any(axis=0))[0])
@@ -53,36 +56,37 @@ def load_mulan(path_to_arff: str | PathLike[str], path_to_xml: str | PathLike[st
         msg = f"{arff}: label {label_names[column]!r} holds {found:g}; labels must be 0, 1 or ?"
         raise InputError(msg)
     return Bunch(
-        X=table.values[:, features],
+        X=values[:, features],
         Y=Y,
-        feature_names=[table.names[j] for j in features],
+        feature_names=[frame.columns[j] for j in features],
         label_names=label_names,
     )
 
 
 def _find_xml(arff: Path) -> Path:
+    found = find_labels(arff)
+    if found is not None:
+        return found
     same = arff.with_suffix(".xml")
-    if same.exists():
-        return same
-    shorter = [xml for xml in arff.parent.glob("*.xml") if arff.stem.startswith(xml.stem)]
-    if shorter:
-        return max(shorter, key=lambda xml: len(xml.stem))
     msg = f"no list of labels beside {arff}: expected {same.name}; give it as path_to_xml"
     raise InputError(msg)
 
 
-def _label_names(path: Path) -> list[str]:
+def _content(path: Path) -> bytes:
     try:
-        root = ElementTree.parse(path).getroot()
+        return path.read_bytes()
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}"
         raise InputError(msg) from error
-    except ElementTree.ParseError as error:
-        msg = f"{path} is not an XML list of labels: {error}"
-        raise InputError(msg) from error
-    # Labels may be nested (a hierarchy) and the namespace varies, so only the local name is looked at.
-    names = [str(node.get("name")) for node in root.iter() if node.tag.rpartition("}")[2] == "label"]
-    if not names:
-        msg = f"{path} holds no <label name=…> element; it should list the labels of the ARFF file"
+
+
+def _numbers(column: pl.Series, arff: Path) -> FloatArray:
+    """Give a column as numbers; a category is its position in the order the file declares."""
+    if isinstance(column.dtype, pl.Enum):
+        column = column.to_physical()
+    if column.dtype in (pl.String, pl.Date) or isinstance(column.dtype, pl.Datetime):
+        kind = "STRING" if column.dtype == pl.String else "DATE"
+        what = f"attribute {column.name!r} is of type {kind}"
+        msg = f"{arff}: {what}; only numbers and nominal attributes can be used"
         raise InputError(msg)
-    return names
+    return column.cast(pl.Float64).to_numpy()

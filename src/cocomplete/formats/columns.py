@@ -1,4 +1,4 @@
-"""Columns of a file as numbers, and filled numbers back in the column's own clothes."""
+"""Columns of a table by name, as numbers, and filled."""
 
 import fnmatch
 from collections.abc import Iterable
@@ -8,8 +8,7 @@ import polars as pl
 
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
-
-TRUTH_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+from cocomplete.formats.number_text import PLAIN
 
 
 def select(names: list[str], patterns: Iterable[str], option: str, source: str) -> list[str]:
@@ -38,12 +37,10 @@ def select(names: list[str], patterns: Iterable[str], option: str, source: str) 
 def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> FloatArray:
     """Give the columns as one float64 matrix with NaN for unknown.
 
-    Text is read as numbers or as true/false, yes/no.
-
     Raises
     ------
     InputError
-        Naming the column and the first row that holds something else.
+        Naming a column of text or dates, and the first row that is no number.
     """
     matrix = [_numbers(frame[name], source) for name in columns]
     return np.column_stack(matrix) if matrix else np.empty((frame.height, 0))
@@ -52,62 +49,33 @@ def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> FloatArr
 def _numbers(column: pl.Series, source: str) -> FloatArray:
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         return column.cast(pl.Float64).to_numpy()
-    text = column.cast(pl.String, strict=False).str.strip_chars()
-    values = text.cast(pl.Float64, strict=False)
-    if _in_words(text):
-        values = text.str.to_lowercase().replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Float64)
-    wrong = column.is_not_null() & values.is_null()
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        msg = (
-            f"{source}: column {column.name!r} must hold numbers, but row {row + 2} (the header is row 1) "
-            f"holds {column[row]!r}; correct the cell, leave it empty if unknown, "
-            f"or set the column aside with --ignore '{column.name}'"
-        )
-        raise InputError(msg)
-    return values.to_numpy()
-
-
-def _in_words(text: pl.Series) -> bool:
-    known = text.drop_nulls().str.to_lowercase()
-    return len(known) > 0 and bool(known.is_in(list(TRUTH_WORDS)).all())
+    text = column.cast(pl.String, strict=False)
+    wrong = column.is_not_null() & ~text.str.contains(PLAIN).fill_null(value=False)
+    row = int(wrong.arg_max() or 0) if wrong.any() else int(column.is_not_null().arg_max() or 0)
+    msg = (
+        f"{source}: column {column.name!r} must hold numbers, but row {row + 2} (the header is row 1) "
+        f"holds {text[row]!r}; correct the cell, leave it empty if unknown, "
+        f"or set the column aside with --ignore '{column.name}'"
+    )
+    raise InputError(msg)
 
 
 def fill(column: pl.Series, filled: FloatArray) -> pl.Series:
-    """Put numbers into a column's holes; what was there stays letter for letter.
+    """Put numbers into a column's holes.
 
-    Text columns get text: words where the column holds words, otherwise six significant digits.
-    Whole-number and truth-value columns keep their type if the filled numbers allow it.
+    Truth values stay such; whole numbers keep their type if the filled numbers allow it.
     """
-    holes = column.is_null() | (column.is_nan() if column.dtype.is_float() else False)
+    holes = column.is_null()
     if not holes.any():
         return column
-    if column.dtype == pl.String:
-        text = column.str.strip_chars()
-        fresh = _words(text, filled) if _in_words(text) else [f"{value:.6g}" for value in filled]
-        new = pl.Series(column.name, fresh, dtype=pl.String)
+    new = pl.Series(column.name, filled, dtype=pl.Float64)
+    fresh = new.filter(holes)
+    if column.dtype == pl.Boolean:
+        new = new > 0.5
+    elif column.dtype.is_float():
+        new = new.cast(column.dtype)
+    elif column.dtype.is_integer() and bool((fresh == fresh.round()).all()):
+        new = new.cast(column.dtype, strict=False)
     else:
-        new = pl.Series(column.name, filled)
-        whole = bool(np.all(filled[holes.to_numpy()] == np.round(filled[holes.to_numpy()])))
-        if column.dtype.is_float() or (whole and (column.dtype.is_integer() or column.dtype == pl.Boolean)):
-            new = (
-                new.cast(pl.Int64).cast(column.dtype)
-                if not column.dtype.is_float()
-                else new.cast(column.dtype)
-            )
-        else:
-            column = column.cast(pl.Float64)
-    return new.zip_with(holes, column) if not holes.all() else new
-
-
-def _words(text: pl.Series, filled: FloatArray) -> list[str]:
-    """Use the words the column itself uses; an opposite that never occurs is spelt in lower case."""
-    words = text.drop_nulls().unique(maintain_order=True).to_list()
-    # The first spelling of each wins.
-    seen = {TRUTH_WORDS[word.lower()]: word for word in reversed(words)}
-    pair = (
-        ("false", "true")
-        if any(word.lower() in ("true", "false") for word in seen.values())
-        else ("no", "yes")
-    )
-    return [seen.get(float(value > 0.5), pair[int(value > 0.5)]) for value in filled]
+        column = column.cast(pl.Float64)
+    return new.zip_with(holes, column)

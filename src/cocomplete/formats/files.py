@@ -1,60 +1,111 @@
-"""Table files by their ending: what can be read, what may be written, and never half a file."""
+"""Table files: read whatever kind they are, written whole or not at all."""
 
+import os
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
 from cocomplete.atomic import write_atomically
 from cocomplete.exceptions import InputError
-from cocomplete.formats import delimited, parquet
-
-STREAM = "-"
-"""The path that means standard input or standard output."""
-
-DELIMITED_ENDINGS = (".csv", ".tsv", ".txt")
-PARQUET_ENDINGS = (".parquet", ".pq")
+from cocomplete.formats.calendar_bounds import check_dates
+from cocomplete.formats.registry import DELIMITED, format_of, format_to_read
+from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
+from cocomplete.formats.unknown_words import sentinel_notes, without_words
 
 
-class TableFile(NamedTuple):
-    """What a file held.
-
-    Attributes
-    ----------
-    frame : polars.DataFrame
-        CSV as text columns, Parquet with its types; nulls are unknown.
-    separator : str
-        What stood between the cells of a text file, so that a result can look the same.
-    """
-
-    frame: pl.DataFrame
-    separator: str
-
-
-def read_table(path: str) -> TableFile:
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    missing: Iterable[str] = (),
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    day_first: bool | None = None,
+    checked: str | None = None,
+    sheet: str | None = None,
+    as_text: Iterable[str] = (),
+) -> TableFile:
     """Read a table file.
+
+    Parameters
+    ----------
+    path : path
+        Its ending says what it is; ``-`` reads delimited text from standard input.
+    missing : iterable of str
+        Words for unknown, beside the usual ones.
+    separator, decimal, encoding : str, optional
+        Of delimited text; found in the file by default.
+    day_first : bool, optional
+        Whether 01/02/2024 is in February; decided by the file by default.
+    checked : str, optional
+        A word that ticks a box, such as ``x``: in a column that holds nothing else, empty cells mean no.
+    sheet : str, optional
+        Of a workbook; the first by default.
+    as_text : iterable of str
+        Columns of delimited text that stay text whatever they hold, as codes that are digits.
+
+    Returns
+    -------
+    TableFile
 
     Raises
     ------
     InputError
-        If the file is missing, empty, unreadable or of no known kind.
+        If the file is missing, empty, damaged or of no known kind: one sentence with the file, and the line
+        and column where they are known.
     """
-    kind = "delimited" if path == STREAM else _kind(path)
-    source = "standard input" if path == STREAM else path
+    name = os.fspath(path)
+    if decimal not in (None, ".", ","):
+        msg = f"decimal must be '.' or ','; found {decimal!r}"
+        raise InputError(msg)
+    options = ReadOptions(
+        missing=tuple(missing),
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        day_first=day_first,
+        checked=checked,
+        sheet=sheet,
+        as_text=tuple(as_text),
+        path=name,
+    )
+    source = "standard input" if name == STREAM else name
+    if name != STREAM:
+        format_of(name)
     try:
-        content = sys.stdin.buffer.read() if path == STREAM else Path(path).read_bytes()
-    except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror}; check the path"
+        content = sys.stdin.buffer.read() if name == STREAM else Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        msg = f"{name} cannot be read: {reason}; check the path"
         raise InputError(msg) from error
+    return parse_table(content, source, options)
+
+
+def parse_table(content: bytes, source: str, options: ReadOptions) -> TableFile:
+    """Read a table from the bytes of a file.
+
+    Raises
+    ------
+    InputError
+        As ``read_table`` does.
+    """
     if not content.strip():
         msg = f"{source} is empty; a table needs a line of column names and at least one row"
         raise InputError(msg)
-    frame = parquet.read(content, source) if kind == "parquet" else delimited.read(content, source)
-    if frame.height == 0 or frame.width == 0:
-        msg = f"{source} has {frame.width} column(s) and {frame.height} row(s); a table needs some of each"
+    form = DELIMITED if options.path == STREAM else format_to_read(options.path, content)
+    table = form.read(content, source, options)
+    check_dates(table.frame, source)
+    if options.missing and table.text is None:
+        table = replace(table, frame=without_words(table.frame, options.missing))
+    table = replace(table, notes=(*table.notes, *sentinel_notes(table.frame, source)))
+    if table.frame.height == 0 or table.frame.width == 0:
+        rows, columns = table.frame.height, table.frame.width
+        msg = f"{source} has {columns} column(s) and {rows} row(s); a table needs some of each"
         raise InputError(msg)
-    return TableFile(frame, "," if kind == "parquet" else delimited.separator_of(content))
+    return table
 
 
 def check_target(path: str, *, force: bool) -> None:
@@ -67,7 +118,7 @@ def check_target(path: str, *, force: bool) -> None:
     """
     if path == STREAM:
         return
-    _kind(path)
+    format_of(path)
     file = Path(path)
     if file.is_dir():
         msg = f"{path} is a folder; name a file in it, such as {file / 'completed.csv'}"
@@ -75,27 +126,42 @@ def check_target(path: str, *, force: bool) -> None:
     if file.exists() and not force:
         msg = f"{path} exists already and was left as it is; choose another name or add --force to replace it"
         raise InputError(msg)
+    beside = file.with_suffix(".xml")
+    if file.suffix.lower() == ".arff" and beside.exists() and not force:
+        msg = f"{beside} exists already, where the labels of {path} would go; choose another name or --force"
+        raise InputError(msg)
     if not file.parent.is_dir():
         msg = f"{path} cannot be written: the folder {file.parent} does not exist; make it first"
         raise InputError(msg)
 
 
-def write_table(table: TableFile, path: str) -> None:
-    """Write a table whole or not at all: to a temporary file beside the target, then renamed."""
-    if path == STREAM:
-        sys.stdout.buffer.write(delimited.encode(*table))
+def write_table(done: pl.DataFrame, table: TableFile, path: str | os.PathLike[str]) -> None:
+    """Write a table in the manner of the file it came from.
+
+    From text to text, cells whose value is as it was keep every letter, and the others are written as their
+    column writes its values: its marks and signs, its words, its pattern of dates, and no more decimals than
+    it uses. Formats with types get them.
+
+    Parameters
+    ----------
+    done : DataFrame
+        Typed, as ``table.frame`` is; it may have further columns, and other rows.
+    table : TableFile
+        What was read.
+    path : path
+        Its ending says what is written; ``-`` writes delimited text to standard output.
+
+    Raises
+    ------
+    InputError
+        If the format cannot hold the table or the file cannot be written.
+    """
+    name = os.fspath(path)
+    form = DELIMITED if name == STREAM else format_of(name)
+    parts = form.encode(done, table, name)
+    if name == STREAM:
+        sys.stdout.buffer.write(parts[0][1])
         sys.stdout.buffer.flush()
         return
-    content = parquet.encode(table.frame) if _kind(path) == "parquet" else delimited.encode(*table)
-    write_atomically(Path(path), content)
-
-
-def _kind(path: str) -> str:
-    ending = Path(path).suffix.lower()
-    if ending in DELIMITED_ENDINGS:
-        return "delimited"
-    if ending in PARQUET_ENDINGS:
-        return "parquet"
-    known = ", ".join(DELIMITED_ENDINGS + PARQUET_ENDINGS)
-    msg = f"{path} ends in {ending or 'nothing'!r}, which is no known kind of table; use one of {known}"
-    raise InputError(msg)
+    for target, content in reversed(parts):
+        write_atomically(Path(target), content)

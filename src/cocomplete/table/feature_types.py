@@ -10,7 +10,7 @@ from cocomplete.parameter_checks import is_number
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.kinds import Category, Column, Count, Date, Kind, Number, Ordinal, Tags, YesNo
 from cocomplete.table.recognise import recognise
-from cocomplete.table.truth_words import truth_pair
+from cocomplete.truth_words import truth_pair
 
 FEATURE_TYPES = ("number", "positive", "yes-no", "category", "ordinal", "count", "date")
 """Kinds of features by name. Two numbers in a tuple are bounds, a list is the levels of an ordinal column."""

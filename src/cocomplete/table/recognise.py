@@ -6,7 +6,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.table.containers import DateColumn, TextColumn
 from cocomplete.table.kinds import Category, Column, Count, Date, Kind, Number, Ordinal, YesNo
-from cocomplete.table.truth_words import truth_pair
+from cocomplete.truth_words import truth_pair
 
 MOST_LEVELS, CELLS_PER_LEVEL = 10, 5
 """Whole numbers are levels in an order if they are no more, and no farther apart, than this, and each occurs
