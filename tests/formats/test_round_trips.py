@@ -14,6 +14,7 @@ from cocomplete.formats.date_style import DateStyle
 from cocomplete.formats.files import parse_table, read_table, write_table
 from cocomplete.formats.number_style import NumberStyle, style_of
 from cocomplete.formats.table_file import ReadOptions, TableFile
+from cocomplete.truth_words import PAIRS
 
 FRAME = pl.DataFrame(
     {
@@ -161,7 +162,7 @@ def test_written_dates_are_read_as_they_were(style: DateStyle, moments: list[dt.
 
 
 @given(
-    st.sampled_from(truth_words.PAIRS),
+    st.sampled_from(PAIRS),
     st.lists(st.booleans(), min_size=1, max_size=5),
     st.sampled_from("lut"),
 )

@@ -1,121 +1,200 @@
 """``cocomplete complete``: a file in, the same table without holes out."""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from cocomplete.cli import options
+from cocomplete.exceptions import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from cocomplete.completion import Completion
+    from cocomplete.cli.columns import Choice
     from cocomplete.estimator.completer import CoCompleter
-    from cocomplete.table.containers import Table
+    from cocomplete.formats.table_file import TableFile
 
-INTERRUPTED = 130
+NOT_CONVERGED = 3
 
 
 def complete(
-    table: Annotated[str, typer.Argument(help="Table file; '-' reads CSV from standard input.")],
-    labels: Annotated[
-        list[str],
-        typer.Option(
-            "--labels",
-            "-l",
-            help="Label columns: names or glob patterns, comma-separated; repeatable.",
-        ),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="Where to write; '-' is standard output, as CSV.")
-    ] = "-",
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", "-i", help="Columns to carry over untouched and not use; same patterns."),
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option("--missing", help="Another word for unknown; repeatable."),
-    ] = None,
-    decimal: Annotated[str | None, typer.Option(help="Decimal mark of a text file, '.' or ','.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None,
-    tol: Annotated[float, typer.Option(min=0, help="Relative duality gap to reach.")] = 1e-3,
+    table: Annotated[str, typer.Argument(help="The file to complete; '-' reads CSV from standard input.")],
+    labels: options.Labels = None,
+    output: options.Output = "-",
+    features: options.Features = None,
+    ignore: options.Ignore = None,
+    types: options.Types = None,
+    missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.Sheet = None,
+    model: Annotated[Path | None, typer.Option(help="Save the model to this file, for predict.")] = None,
+    draws: Annotated[int, typer.Option(min=0, help="Draw so many completed tables, out.1.csv, …, too.")] = 0,
+    fill: Annotated[
+        str, typer.Option(help="'value' fills in what a column could hold, 'mean' means.")
+    ] = "value",
+    tol: Annotated[float, typer.Option(min=0, help="Relative duality gap to reach, with --strict.")] = 1e-3,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")
+    proba: Annotated[bool, typer.Option("--proba", help="Add a column 'P(label)' for every label.")] = False,
+    std: Annotated[
+        bool, typer.Option("--std", help="Add a column 'std(feature)' for every feature.")
     ] = False,
+    quality: Annotated[bool, typer.Option(help="Say how wrong held-out cells were.")] = True,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Solve for a certificate too; exit with 3 if it misses --tol.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="On Ctrl-C write the best answer so far.")] = False,
+    json: options.Json = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Fill the unknown cells of TABLE, features and labels together.
 
     Empty cells, NA, n/a, NaN, null, - and ? are unknown. Observed cells come back exactly as they were.
+
+    Example: cocomplete complete patients.csv --labels 'has_*' -o completed.csv
     """
-    from cocomplete.formats.files import check_target
+    from cocomplete.cli.columns import choose_columns
+    from cocomplete.cli.fitting import fitted, guarded, limit_threads
+    from cocomplete.cli.locking import sole_writer
+    from cocomplete.formats.files import check_target, read_table, write_table
 
-    check_target(output, force=force)
+    _check_targets(output, draws, json=json)
+    for target in (output, *_draw_paths(output, draws)):
+        check_target(target, force=force)
+    limit_threads(jobs)
+    read = read_table(
+        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
+    )
+    choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
+    _introduce(read, choice, quiet=quiet)
+    X, y = choice.tables(read.frame)
+    with sole_writer(output):
+        fit = fitted(
+            choice,
+            X,
+            y,
+            table,
+            quiet=quiet,
+            random_state=seed,
+            fill=fill,
+            tol=tol,
+            certify=strict,
+            on_interrupt="keep" if keep else "raise",
+        )
+        with guarded(table, quiet=quiet):
+            done = fit.complete(X, y)
+            filled = _with_extras(_with_columns(read.frame, done), fit, done, X, proba=proba, std=std)
+            write_table(filled, read, output)
+            for path, drawn in zip(
+                _draw_paths(output, draws), fit.sample_completions(draws, X, y) if draws else (), strict=True
+            ):
+                write_table(_with_columns(read.frame, drawn), read, path)
+            if model is not None:
+                fit.save(model)
+    _conclude(fit, X, y, output, json=json, quality=quality, quiet=quiet)
+    if strict and not fit.converged_:
+        raise typer.Exit(NOT_CONVERGED)
 
-    from time import perf_counter
 
-    import numpy as np
+def _check_targets(output: str, draws: int, *, json: bool) -> None:
+    if json and output == "-":
+        msg = "--json writes to standard output, where the table goes; name a file with --output"
+        raise InputError(msg)
+    if draws and output == "-":
+        msg = "--draws writes several tables, and standard output holds one; name a file with --output"
+        raise InputError(msg)
+
+
+def _draw_paths(output: str, draws: int) -> list[str]:
+    file = Path(output)
+    return [str(file.with_name(f"{file.stem}.{k}{file.suffix}")) for k in range(1, draws + 1)]
+
+
+def _introduce(read: "TableFile", choice: "Choice", *, quiet: bool) -> None:
+    """Say what was decided about the file, and which columns take no part without having been named."""
+    from cocomplete.cli.console import say
+
+    for note in read.notes:
+        say(f"cocomplete: note: {note}", quiet=quiet)
+    for name, why in choice.set_aside.items():
+        if why not in ("as asked for", "not among --features"):
+            say(
+                f"cocomplete: warning: column {name!r} is set aside ({why}); --types '{name}=…' makes it a "
+                "feature, --ignore says that it is none",
+                quiet=quiet,
+            )
+
+
+def _with_columns(frame: "pl.DataFrame", done: Any) -> "pl.DataFrame":
+    """Put completed columns where they were."""
+    for part in (done.X, done.Y):
+        if part is not None:
+            frame = frame.with_columns(part.get_columns())
+    return frame
+
+
+def _with_extras(
+    frame: "pl.DataFrame", model: "CoCompleter", done: Any, X: "pl.DataFrame", *, proba: bool, std: bool
+) -> "pl.DataFrame":
+    """Add probabilities of labels and standard deviations of features."""
+    import polars as pl
+
+    extra = []
+    if proba and model.n_labels_:
+        names = model.encoded_names_[-model.n_labels_ :]
+        extra += [pl.Series(f"P({name})", done.Y_proba[:, j].round(6)) for j, name in enumerate(names)]
+    if std:
+        extra += [pl.Series(f"std({name})", done.X_std[:, j]) for j, name in enumerate(X.columns)]
+    return frame.with_columns(extra)
+
+
+def _conclude(
+    model: "CoCompleter",
+    X: "pl.DataFrame",
+    y: "pl.DataFrame | None",
+    output: str,
+    *,
+    json: bool,
+    quality: bool,
+    quiet: bool,
+) -> None:
+    """Say what was filled, where it went, and how wrong held-out cells were."""
+    from json import dumps
 
     from cocomplete.cli.console import error_lines, say
-    from cocomplete.formats.columns import fill
-    from cocomplete.formats.files import read_table, write_table
 
-    started = perf_counter()
-    read = read_table(table, missing=missing or (), decimal=decimal, encoding=encoding, sheet=sheet)
-    frame = read.frame
-    X, Y = _features_and_labels(frame, labels, ignore or [], table)
-    for note in read.notes:
-        say(note, quiet=quiet)
-    model, done = _fitted_and_completed(X, Y, tol, table, quiet=quiet)
-    for part, filled in ((X, done.X), (Y, done.Y)):
-        frame = frame.with_columns(fill(frame[name], filled[:, j]) for j, name in enumerate(part.names or ()))
-    write_table(frame, read, output)
-    holes = [int(np.isnan(part.values).sum()) for part in (X, Y)]
+    counts = [
+        0 if part is None else int(part.null_count().sum_horizontal().item()) + _nans(part) for part in (X, y)
+    ]
+    sizes = [0 if part is None else part.height * part.width for part in (X, y)]
+    if json:
+        record = {
+            "filled": dict(zip(("features", "labels"), counts, strict=True)),
+            "cells": dict(zip(("features", "labels"), sizes, strict=True)),
+            "kinds": dict(zip(X.columns, map(str, model.feature_types_), strict=True)),
+            "held_out": {
+                part: {name: value for name, value in found.items() if name != "candidates"}
+                for part, found in (model.validation_ or {}).items()
+                if isinstance(found, dict)
+            },
+            "output": output,
+        }
+        typer.echo(dumps(record, indent=2))
     where = "standard output" if output == "-" else output
     say(
-        f"filled {holes[0]} of {X.values.size} feature cells and {holes[1]} of {Y.values.size} label cells "
-        f"in {perf_counter() - started:.1f} s; written to {where}",
+        f"filled {counts[0]} of {sizes[0]} feature cells and {counts[1]} of {sizes[1]} label cells; "
+        f"written to {where}",
         quiet=quiet,
     )
-    for line in error_lines(model.validation_):
-        say(line, quiet=quiet)
+    if quality:
+        for line in error_lines(model.validation_):
+            say(line, quiet=quiet)
 
 
-def _features_and_labels(
-    frame: "pl.DataFrame", labels: list[str], ignore: list[str], path: str
-) -> "tuple[Table, Table]":
-    """Give the columns that the patterns name as labels, and those that neither pattern names."""
-    from cocomplete.exceptions import InputError
-    from cocomplete.formats.columns import select, to_numbers
-    from cocomplete.table.containers import Table
-
-    ignored = set(select(frame.columns, ignore, "--ignore", path))
-    label_names = [name for name in select(frame.columns, labels, "--labels", path) if name not in ignored]
-    feature_names = [name for name in frame.columns if name not in ignored and name not in set(label_names)]
-    if not feature_names:
-        msg = f"--labels and --ignore leave no feature column of {path}; at least one is needed"
-        raise InputError(msg)
-    X = Table(to_numbers(frame, feature_names, path), tuple(feature_names))
-    return X, Table(to_numbers(frame, label_names, path), tuple(label_names))
-
-
-def _fitted_and_completed(
-    X: "Table", Y: "Table", tol: float, path: str, *, quiet: bool
-) -> "tuple[CoCompleter, Completion]":
-    """Fit and complete with a line of progress; errors name the file."""
-    from cocomplete.cli.console import plain_warnings, progress_line, say
-    from cocomplete.estimator.completer import CoCompleter
-    from cocomplete.exceptions import InputError
-
-    model = CoCompleter(tol=tol)
-    try:
-        with plain_warnings(quiet=quiet), progress_line(quiet=quiet) as progress:
-            return model, model.fit(X, Y, progress=progress).complete(X, Y)
-    except InputError as error:
-        msg = f"{path}: {error}"
-        raise InputError(msg) from error
-    except KeyboardInterrupt:
-        # typer would end with the same code, but without a word.
-        say("cocomplete: interrupted; nothing was written")
-        raise typer.Exit(INTERRUPTED) from None
+def _nans(part: "pl.DataFrame") -> int:
+    return sum(int(column.is_nan().sum()) for column in part.get_columns() if column.dtype.is_float())

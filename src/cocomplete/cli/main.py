@@ -5,20 +5,25 @@ from typing import Annotated
 
 import typer
 
-from cocomplete.cli.complete import INTERRUPTED, complete
+from cocomplete.cli.complete import complete
+from cocomplete.cli.convert import convert
 from cocomplete.cli.demo import demo
+from cocomplete.cli.evaluate import evaluate
+from cocomplete.cli.fitting import INTERRUPTED
+from cocomplete.cli.inspect import inspect
+from cocomplete.cli.predict import predict
 from cocomplete.cli.reproduce import app as reproduce
 from cocomplete.exceptions import InputError
 
 app = typer.Typer(
     name="cocomplete",
     help="Fill the holes in a table's features and its 0/1 labels together.",
-    epilog="Exit codes: 0 done, 1 bad data or file, 2 wrong usage, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 bad data or file, 2 wrong usage, 3 not converged, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(complete)
-app.command()(demo)
+for command in (complete, predict, evaluate, inspect, convert, demo):
+    app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 
 

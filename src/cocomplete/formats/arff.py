@@ -14,7 +14,7 @@ from cocomplete.formats.guarded import MAX_CELLS, one_sentence
 from cocomplete.formats.header_names import own_names
 from cocomplete.formats.mulan_xml import read_labels, write_labels
 from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
-from cocomplete.formats.truth_words import meaning
+from cocomplete.truth_words import meaning
 
 NAME = "ARFF"
 ENDINGS = (".arff",)

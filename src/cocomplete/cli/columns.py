@@ -1,0 +1,128 @@
+"""Which columns of a file are features, which are labels, and what each is."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cocomplete.exceptions import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cocomplete.formats.table_file import TableFile
+
+WHOLE_COLUMN = "*"
+"""After a label column and an equals sign: one label for each of its values."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns of a file that a command works with.
+
+    Attributes
+    ----------
+    features, labels : tuple of str
+    feature_types, label_types : dict
+        What the user says of some of them.
+    set_aside : dict
+        Columns that are carried over, and why.
+    """
+
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    feature_types: dict[str, Any] = field(default_factory=dict)
+    label_types: dict[str, str] = field(default_factory=dict)
+    set_aside: dict[str, str] = field(default_factory=dict)
+
+    def tables(self, frame: "pl.DataFrame") -> "tuple[pl.DataFrame, pl.DataFrame | None]":
+        """Give features and labels; None for labels where there are none."""
+        return frame.select(self.features), frame.select(self.labels) if self.labels else None
+
+
+def choose_columns(
+    table: "TableFile",
+    *,
+    labels: list[str] | None = None,
+    features: list[str] | None = None,
+    ignore: list[str] | None = None,
+    types: list[str] | None = None,
+) -> Choice:
+    """Find features and labels by what was asked for; what looks like a row's name is set aside.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches nothing, or no feature is left.
+    """
+    from cocomplete.formats.columns import select
+
+    names, source = table.frame.columns, table.source
+    label_types = dict(_label_type(spec) for spec in labels or () if _is_spec(spec, names))
+    patterns = [spec.split("=")[0] if _is_spec(spec, names) else spec for spec in labels or ()]
+    kinds = dict(_feature_type(spec, names, source) for spec in types or ())
+    set_aside = dict.fromkeys(select(names, ignore or (), "--ignore", source), "as asked for")
+    chosen = table.labels or () if labels is None else select(names, patterns, "--labels", source)
+    own = [name for name in chosen if name not in set_aside]
+    wanted = select(names, features, "--features", source) if features else names
+    left = [name for name in wanted if name not in set_aside and name not in own]
+    if features:
+        set_aside |= {name: "not among --features" for name in names if name not in {*wanted, *own}}
+    else:
+        found = {name: _row_name(table.frame[name]) for name in left if name not in kinds}
+        set_aside |= {name: why for name, why in found.items() if why is not None}
+    left = [name for name in left if name not in set_aside]
+    if not left:
+        msg = f"no feature column of {source} is left beside labels and columns set aside; one is needed"
+        raise InputError(msg)
+    return Choice(tuple(left), tuple(own), kinds, label_types, set_aside)
+
+
+def _is_spec(spec: str, names: list[str]) -> bool:
+    """Whether a label is given with what its column holds."""
+    return spec not in names and spec.count("=") == 1 and spec.split("=", maxsplit=1)[0] in names
+
+
+def _label_type(spec: str) -> tuple[str, str]:
+    name, what = spec.split("=")
+    return name, "class" if what == WHOLE_COLUMN else "tags"
+
+
+def _feature_type(spec: str, names: list[str], source: str) -> tuple[str, Any]:
+    """Read COLUMN=KIND; the column's own name may hold an equals sign."""
+    name, mark, kind = spec.rpartition("=")
+    if not mark or name not in names:
+        msg = f"--types {spec!r} names no column of {source}; write COLUMN=KIND, such as {names[0]}=category"
+        raise InputError(msg)
+    if ".." in kind:
+        try:
+            low, high = kind.split("..")
+            return name, (float(low or "-inf"), float(high or "inf"))
+        except ValueError:
+            msg = f"--types {spec!r}: bounds are two numbers, such as 0..10, or one, such as 0.."
+            raise InputError(msg) from None
+    if "<" in kind:
+        return name, [level.strip() for level in kind.split("<")]
+    return name, kind
+
+
+def _row_name(column: "pl.Series") -> str | None:
+    """Tell why a column seems to name or number its rows; None if it does not."""
+    import polars as pl
+
+    known = column.drop_nulls()
+    if known.len() < 10 or known.n_unique() < known.len():
+        if column.dtype == pl.String and known.len() >= 10:
+            from cocomplete.table.containers import TextColumn
+            from cocomplete.table.recognise import is_free_text
+
+            if is_free_text(TextColumn(column.to_numpy())):
+                return "free text"
+        return None
+    if column.dtype == pl.String:
+        return "a different word in every row"
+    if column.dtype.is_integer() and known.len() == column.len():
+        steps = known.diff().drop_nulls().unique()
+        if steps.len() == 1 and steps[0] in (1, -1):
+            return "it numbers the rows"
+        if "id" in column.name.lower().replace("_", " ").replace("-", " ").split():
+            return "a different number in every row, called an id"
+    return None

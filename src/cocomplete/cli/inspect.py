@@ -1,0 +1,116 @@
+"""``cocomplete inspect``: what each column is taken for, and what complete would do; nothing is fitted."""
+
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cocomplete.cli import options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cocomplete.cli.columns import Choice
+
+
+def inspect(
+    table: Annotated[str, typer.Argument(help="The file to look at; '-' reads CSV from standard input.")],
+    labels: options.Labels = None,
+    features: options.Features = None,
+    ignore: options.Ignore = None,
+    types: options.Types = None,
+    missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    sheet: options.Sheet = None,
+    *,
+    json: options.Json = False,
+) -> None:
+    """Show what every column of TABLE is taken for and how much of it is unknown.
+
+    Example: cocomplete inspect patients.csv --labels 'has_*'
+    """
+    from cocomplete.cli.columns import choose_columns
+    from cocomplete.cli.console import say
+    from cocomplete.cli.fitting import guarded
+    from cocomplete.formats.files import read_table
+
+    read = read_table(
+        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
+    )
+    choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
+    with guarded(table, quiet=False):
+        rows = _rows(read.frame, choice)
+    if json:
+        typer.echo(dumps({"rows": read.frame.height, "columns": rows, "notes": read.notes}, indent=2))
+        return
+    for note in read.notes:
+        say(f"cocomplete: note: {note}")
+    _show(rows, read.frame.height)
+
+
+def _rows(frame: "pl.DataFrame", choice: "Choice") -> list[dict[str, Any]]:
+    """Describe every column: its part, its kind, why, and what is unknown of it."""
+    from cocomplete.estimator.tables import UserTables, schemas
+
+    tables = UserTables.read(*choice.tables(frame))
+    features, labels = schemas(tables, choice.feature_types or "auto", choice.label_types or "auto")
+    kinds = dict(zip(choice.features, features.kinds, strict=True)) | dict(
+        zip(choice.labels, labels.kinds, strict=True)
+    )
+    return [_row(frame[name], kinds.get(name), choice) for name in frame.columns]
+
+
+def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
+    name = column.name
+    unknown = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
+    if kind is None:
+        part, what, why = "carried over", "", choice.set_aside.get(name, "")
+    else:
+        part = "label" if name in choice.labels else "feature"
+        what = {"category": "class"}.get(kind.name, kind.name) if part == "label" else kind.name
+        told = name in choice.feature_types or name in choice.label_types
+        why = "as asked for" if told else _reason(column, kind)
+    return {
+        "column": name,
+        "part": part,
+        "kind": what,
+        "why": why,
+        "unknown": unknown,
+        "share_unknown": round(unknown / max(column.len(), 1), 4),
+    }
+
+
+def _reason(column: "pl.Series", kind: Any) -> str:
+    """Say by what a column was recognised."""
+    distinct = column.drop_nulls().n_unique()
+    return {
+        "number": "numbers" if not getattr(kind, "whole", False) else "whole numbers, some below zero",
+        "count": "whole numbers from zero on",
+        "yes-no": "0 and 1, or words for yes and no",
+        "category": f"{distinct} different values",
+        "ordinal": f"{distinct} levels in an order",
+        "date": "dates",
+        "tags": "lists of tags",
+    }[kind.name]
+
+
+def _show(rows: list[dict[str, Any]], height: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    screen = Console(highlight=False, soft_wrap=True)
+    table = Table(box=None, title=f"{height} rows, {len(rows)} columns", title_justify="left")
+    for heading in ("column", "part", "kind", "unknown", "why"):
+        table.add_column(heading, justify="right" if heading == "unknown" else "left", overflow="fold")
+    for row in rows:
+        share = f"{row['unknown']} ({row['share_unknown']:.0%})"
+        table.add_row(*(_plain(row[key]) for key in ("column", "part", "kind")), share, _plain(row["why"]))
+    screen.print(table)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
