@@ -121,7 +121,7 @@ def test_a_change_of_units_changes_units_alone(seed: int) -> None:
     number = types == "number"
     factor = np.where(number, rng.uniform(0.1, 9, len(number)), 1.0)
     offset = np.where(number, 5 * rng.normal(size=len(number)), 0.0)
-    moved = completed(X * factor + offset, Y, feature_types=list(types))
+    moved = completed(X * factor + offset, Y)
     back = moved._replace(X=(moved.X - offset) / factor, X_std=moved.X_std / factor)
     assert_same(back, completed(X, Y), spread(X))
 

@@ -35,7 +35,7 @@ class Case(NamedTuple):
 CASES = {
     "number": Case(Number(), np.array([1.5, nan, -2]), [[1.5], [nan], [-2]], None),
     "bounded": Case(Number(0, 1), np.array([0.5, nan, 1]), [[0.5], [nan], [1]], lambda v: 0 <= v <= 1),
-    "whole": Case(Number(whole=True), np.array([5, nan, -1.0]), [[5], [nan], [-1]], lambda v: v == round(v)),
+    "whole": Case(Number(step=1.0), np.array([5, nan, -1.0]), [[5], [nan], [-1]], lambda v: v == round(v)),
     "count": Case(Count(), np.array([5, nan, 0.0]), [[5], [nan], [0]], lambda v: v == round(v) >= 0),
     "yes-no": Case(YesNo(), np.array([0, nan, 1.0]), [[0], [nan], [1]], lambda v: v in (0, 1)),
     "words for yes": Case(

@@ -53,6 +53,10 @@ def test_a_column_of_ones_alone_is_yes_no_only_if_called_so() -> None:
 
 COLUMNS: list[tuple[Any, Any]] = [
     ([0.5, 1.5, nan], Number()),
+    (list(np.arange(31) / 8), Number(step=0.125, origin=0.0)),
+    # The same levels in another unit.
+    ([2.5, 5.0, 12.5] * 5, Ordinal((2.5, 5.0, 12.5))),
+    (list(np.sqrt(np.arange(1, 40))), Number()),
     ([0, 1, nan, 1], YesNo()),
     ([True, False, None], YesNo()),
     ([nan, nan], Number()),
@@ -61,10 +65,11 @@ COLUMNS: list[tuple[Any, Any]] = [
     ([1.0, 2.0, nan] * 5, Ordinal((1.0, 2.0))),
     # Too rare to be levels, too few to be counts.
     ([1, 2, 3, 4], Number()),
-    (list(range(30)), Count()),
-    ([-1, *range(30)], Number(whole=True)),
-    ([0, 1000] * 10, Count()),
-    ([1e300, 2e300] * 10, Number()),
+    (list(range(30)), Count(origin=0.0)),
+    ([-1, *range(30)], Number(step=1.0, origin=-1.0)),
+    (list(range(10, 300, 10)), Count(step=10.0, origin=10.0)),
+    ([0, 1000] * 10, Ordinal((0.0, 1000.0))),
+    ([1e300, 2e300, 4.5e300] * 10, Number()),
     (["a", "b", None, "c"], Category(("a", "b", "c"))),
     (["Yes", "no", None], YesNo(("no", "Yes"))),
     (["ja", "nein"], YesNo(("nein", "ja"))),
@@ -97,7 +102,7 @@ def test_kinds_are_recognised(column: Any, kind: Any) -> None:
         (["low", "high", "top"], ["high", None, "low"], Ordinal(("low", "high", "top"))),
         ([1, 2, 3], [1, 2, nan], Ordinal((1.0, 2.0, 3.0))),
         ("yes-no", ["male", "female"], YesNo(("female", "male"))),
-        ("date", [1.7e9, 1.8e9], Number(whole=True)),
+        ("date", [1.7e9, 1.8e9], Number(step=1.0)),
         ("category", ["yes", "no"], Category(("no", "yes"))),
     ],
 )

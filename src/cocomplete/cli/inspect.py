@@ -86,7 +86,7 @@ def _reason(column: "pl.Series", kind: Any) -> str:
     """Say by what a column was recognised."""
     distinct = column.drop_nulls().n_unique()
     return {
-        "number": "numbers" if not getattr(kind, "whole", False) else "whole numbers, some below zero",
+        "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
         "count": "whole numbers from zero on",
         "yes-no": "0 and 1, or words for yes and no",
         "category": f"{distinct} different values",

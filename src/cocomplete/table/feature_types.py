@@ -235,7 +235,7 @@ def _date(column: Column, label: str) -> Kind:
         raise InputError(msg)
     # Seconds since 1970, or whatever the user counts: whole where all observed are.
     values = column[~np.isnan(column)]
-    return Number(whole=bool((values == np.round(values)).all()))
+    return Number(step=float((values == np.round(values)).all()))
 
 
 def _label_kind(kind: str, column: Column, label: str) -> Any:

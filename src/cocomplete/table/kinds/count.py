@@ -11,5 +11,5 @@ class Count(Number):
     """A column of counts; skewed ones are normal on the scale of normal scores."""
 
     low: float = 0.0
-    whole: bool = True
+    step: float = 1.0
     name: ClassVar[str] = "count"

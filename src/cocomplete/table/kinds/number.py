@@ -1,4 +1,4 @@
-"""Numbers: any, or those inside bounds, or whole ones."""
+"""Numbers: any, or those inside bounds, or in steps, such as whole ones."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,13 +17,17 @@ class Number(OneNumber):
     ----------
     low, high : float
         Bounds that fills keep to.
-    whole : bool
-        Whether the column holds whole numbers alone, and is filled with such.
+    step : float
+        What all differences of the column's values are multiples of, and those of fills: 1 of whole numbers,
+        0.01 of prices; 0 if there is no such step.
+    origin : float
+        A value, or one that it could hold, that steps are counted from.
     """
 
     low: float = -np.inf
     high: float = np.inf
-    whole: bool = False
+    step: float = 0.0
+    origin: float = 0.0
     name: ClassVar[str] = "number"
 
     def encode(self, column: Column) -> FloatArray:
@@ -32,7 +36,7 @@ class Number(OneNumber):
         return column[:, None]
 
     def fill(self, posterior: Posterior) -> FloatArray:
-        """Give the posterior mean, rounded where numbers are whole, inside the bounds."""
+        """Give the posterior mean, to the nearest step, inside the bounds."""
         return self.drawn(posterior.mean)
 
     def expected(self, posterior: Posterior) -> FloatArray:
@@ -40,6 +44,8 @@ class Number(OneNumber):
         return np.clip(posterior.mean[:, 0], self.low, self.high)
 
     def drawn(self, encoded: FloatArray) -> FloatArray:
-        """Give the number, rounded where numbers are whole, inside the bounds."""
+        """Give the number, to the nearest step, inside the bounds."""
         value = encoded[:, 0]
-        return np.clip(np.round(value) if self.whole else value, self.low, self.high)
+        if self.step:
+            value = self.origin + np.round((value - self.origin) / self.step) * self.step
+        return np.asarray(np.clip(value, self.low, self.high))
