@@ -84,7 +84,7 @@ def test_a_new_solver_needs_nothing_but_its_declaration(monkeypatch: pytest.Monk
     assert (model.solver_, model.rank_) == ("none", 0)
     assert asked.asked == {"progress": None, "max_iter": 7, "size": 2.0}
     with pytest.raises(
-        InputError, match="'none' needs residual_penalty 0, got 0.3; use solver='primal-dual'"
+        InputError, match=r"'none' needs residual_penalty 0, got 0.3; use solver='primal-dual'"
     ):
         CoCompleter(residual_penalty=0.3, **given).fit(X)
     with pytest.raises(InputError, match=r"solver_options has \['step'\], but solver='none' takes size"):

@@ -11,6 +11,7 @@ from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
 from cocomplete.fitted.model import Model
+from cocomplete.fitted.sharing import shared
 from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Penalties
 from cocomplete.members.prediction import Prediction
@@ -47,6 +48,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
         fitted_rows=FittedRows.of(_all_rows(fit, narrow, rows), narrow, yes_no[informative.features]),
     )
+    model = shared(model)
     certified = None
     if settings.certify:
         everything = Informative.whole(observed).narrow(observed)
