@@ -24,7 +24,7 @@ from cocomplete.solvers.choice import SOLVERS
 nan = np.nan
 
 GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
-"""Nothing to choose: what is tested is quick, and does not hang on which cells were hidden."""
+"""Nothing to choose: what is tested is quick, and does not hang on which cells were held out."""
 
 
 @pytest.fixture(scope="module")

@@ -317,9 +317,9 @@ def test_the_module_is_public() -> None:
         (lambda: list(EntryKFold(2).split_entries([[1, 2]], [[1]])), r"y has 1 observed cell\(s\), too few"),
         (
             lambda: list(EntryShuffleSplit().split_entries([[1, 2]])),
-            "X has 2 .* test_size=0.1 leaves none to hide; raise test_size",
+            "X has 2 .* test_size=0.1 leaves none to hold out; raise test_size",
         ),
-        (lambda: list(EntryShuffleSplit(test_size=0.9).split_entries([[1, 2]])), "leaves none to hide"),
+        (lambda: list(EntryShuffleSplit(test_size=0.9).split_entries([[1, 2]])), "leaves none to hold out"),
         (lambda: list(EntryKFold().split_entries([[nan]], [[nan]])), "no observed cell at all"),
         (lambda: list(EntryKFold(2).split_entries([[1], [2]], [[1]])), "X has 2 rows but y has 1"),
         (lambda: list(RowKFold(2).split([[1], [2]], [[1]])), "X has 2 rows but y has 1"),
