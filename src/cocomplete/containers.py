@@ -116,12 +116,20 @@ def _from_frame(frame: "nw.DataFrame[Any]", argument: str) -> Table:
     for j, (name, dtype) in enumerate(zip(frame.columns, dtypes, strict=True)):
         column = frame.get_column(name)
         if dtype.is_numeric() and dtype != nw.Decimal:
-            values[:, j] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+            values[:, j] = _cast(column, nw.Float32 if single else nw.Float64, argument)
         elif dtype == nw.Boolean:
             values[:, j] = column.cast(nw.Int8).cast(nw.Float64).to_numpy()
         else:
             values[:, j] = _floats(column.to_list(), argument, f"column {names[j]!r}")
     return Table(values, names)
+
+
+def _cast(column: "nw.Series[Any]", dtype: Any, argument: str) -> FloatArray:
+    try:
+        return np.asarray(column.cast(dtype).to_numpy())
+    except Exception:
+        # Arrow refuses whole numbers that a float rounds, with an exception of its own.
+        return _floats(column.to_list(), argument, f"column {column.name!r}")
 
 
 def _floats(cells: Any, argument: str, column: str) -> FloatArray:
@@ -164,24 +172,43 @@ def fill_like(data: Any, argument: str, filled: FloatArray, known: BoolArray) ->
         values = to_table(data, argument).values
         whole: FloatArray = np.where(known, values, filled).astype(values.dtype, copy=False)
         return whole
-    renewed = []
-    for j, name in enumerate(frame.columns):
-        column = frame.get_column(name)
-        if known[:, j].all():
-            continue
-        single = column.dtype == nw.Float32
-        own = _from_frame(column.to_frame(), argument).values[:, 0]
-        whole = np.where(known[:, j], own, filled[:, j]).astype(np.float32 if single else np.float64)
-        fresh = nw.new_series(name, whole, backend=frame.implementation)
-        if _countable(column.dtype) and bool(np.all(whole == np.round(whole))):
-            # 0/1 labels kept as nullable integers or truth values come back as what they were.
-            fresh = fresh.cast(nw.Int64).cast(column.dtype)
-            if frame.implementation.is_pandas_like():
-                # narwhals has one Boolean and one Int64; pandas' nullable ones are types of their own.
-                nullable = nw.to_native(fresh).astype(nw.to_native(column).dtype)
-                fresh = nw.from_native(nullable, series_only=True)
-        renewed.append(fresh)
+    renewed = [
+        _filled(frame.get_column(name), argument, filled[:, j], known[:, j])
+        for j, name in enumerate(frame.columns)
+        if not known[:, j].all()
+    ]
     return nw.to_native(frame.with_columns(*renewed))
+
+
+def _filled(
+    column: "nw.Series[Any]", argument: str, filled: FloatArray, known: BoolArray
+) -> "nw.Series[Any]":
+    """Fill a frame's column; 0/1 labels kept as nullable integers or truth values stay what they are."""
+    name, backend = column.name, column.implementation
+    if _countable(column.dtype) and _fits(column.dtype, filled[~known]):
+        fresh = nw.new_series(name, np.where(known, 0, filled), backend=backend)
+        fresh = fresh.cast(nw.Int64).cast(column.dtype)
+        if backend.is_pandas_like():
+            # narwhals has one Boolean and one Int64; pandas' nullable ones are types of their own.
+            native = nw.to_native(fresh).astype(nw.to_native(column).dtype)
+            native.index = nw.to_native(column).index
+            return nw.from_native(native.mask(known, nw.to_native(column)), series_only=True)
+        return fresh.zip_with(nw.new_series(name, ~known, backend=backend), column)
+    own = _from_frame(column.to_frame(), argument).values[:, 0]
+    kind = np.float32 if column.dtype == nw.Float32 else np.float64
+    return nw.new_series(name, np.where(known, own, filled).astype(kind), backend=backend)
+
+
+def _fits(dtype: Any, values: FloatArray) -> bool:
+    """Whether numbers are whole, and within what a type of whole numbers or truth values holds."""
+    if not bool(np.all(values == np.round(values))):
+        return False
+    if dtype == nw.Boolean:
+        return bool(np.isin(values, (0, 1)).all())
+    bits = int("".join(filter(str.isdigit, str(dtype))))
+    low, high = (0.0, 2.0**bits) if str(dtype).startswith("U") else (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1))
+    # Casts go by way of 64 bits with a sign.
+    return bool(((values >= low) & (values < min(high, 2.0**63))).all())
 
 
 def frame_like(data: Any, values: FloatArray, names: Any) -> Any:

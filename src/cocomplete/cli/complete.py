@@ -76,7 +76,6 @@ def _features_and_labels(
     frame: "pl.DataFrame", labels: list[str], ignore: list[str], path: str
 ) -> "tuple[Table, Table]":
     """Give the columns that the patterns name as labels, and those that neither pattern names."""
-    from cocomplete.containers import Table
     from cocomplete.exceptions import InputError
     from cocomplete.formats.columns import select, to_numbers
 
@@ -86,8 +85,7 @@ def _features_and_labels(
     if not feature_names:
         msg = f"--labels and --ignore leave no feature column of {path}; at least one is needed"
         raise InputError(msg)
-    X = Table(to_numbers(frame, feature_names, path), tuple(feature_names))
-    return X, Table(to_numbers(frame, label_names, path), tuple(label_names))
+    return to_numbers(frame, feature_names, path), to_numbers(frame, label_names, path)
 
 
 def _fitted_and_completed(

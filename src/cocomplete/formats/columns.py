@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from cocomplete.arrays import FloatArray
+from cocomplete.containers import Table, fill_like, to_table
 from cocomplete.exceptions import InputError
 
 TRUTH_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
@@ -35,8 +36,8 @@ def select(names: list[str], patterns: Iterable[str], option: str, source: str) 
     return [name for name in names if name in chosen]
 
 
-def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> FloatArray:
-    """Give the columns as one float64 matrix with NaN for unknown.
+def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> Table:
+    """Give the columns as one float64 table with NaN for unknown.
 
     Text is read as numbers or as true/false, yes/no.
 
@@ -45,13 +46,14 @@ def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> FloatArr
     InputError
         Naming the column and the first row that holds something else.
     """
-    matrix = [_numbers(frame[name], source) for name in columns]
-    return np.column_stack(matrix) if matrix else np.empty((frame.height, 0))
+    table = to_table(frame.select(_parsed(frame[name], source) for name in columns), source)
+    return table._replace(values=table.values.astype(np.float64))
 
 
-def _numbers(column: pl.Series, source: str) -> FloatArray:
+def _parsed(column: pl.Series, source: str) -> pl.Series:
+    """Read text as numbers; any other column that holds numbers is left as it is."""
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column.cast(pl.Float64).to_numpy()
+        return column
     text = column.cast(pl.String, strict=False).str.strip_chars()
     values = text.cast(pl.Float64, strict=False)
     if _in_words(text):
@@ -65,7 +67,7 @@ def _numbers(column: pl.Series, source: str) -> FloatArray:
             f"or set the column aside with --ignore '{column.name}'"
         )
         raise InputError(msg)
-    return values.to_numpy()
+    return values
 
 
 def _in_words(text: pl.Series) -> bool:
@@ -82,22 +84,13 @@ def fill(column: pl.Series, filled: FloatArray) -> pl.Series:
     holes = column.is_null() | (column.is_nan() if column.dtype.is_float() else False)
     if not holes.any():
         return column
-    if column.dtype == pl.String:
-        text = column.str.strip_chars()
-        fresh = _words(text, filled) if _in_words(text) else [f"{value:.6g}" for value in filled]
-        new = pl.Series(column.name, fresh, dtype=pl.String)
-    else:
-        new = pl.Series(column.name, filled)
-        whole = bool(np.all(filled[holes.to_numpy()] == np.round(filled[holes.to_numpy()])))
-        if column.dtype.is_float() or (whole and (column.dtype.is_integer() or column.dtype == pl.Boolean)):
-            new = (
-                new.cast(pl.Int64).cast(column.dtype)
-                if not column.dtype.is_float()
-                else new.cast(column.dtype)
-            )
-        else:
-            column = column.cast(pl.Float64)
-    return new.zip_with(holes, column) if not holes.all() else new
+    if column.dtype != pl.String:
+        known = ~holes.to_numpy()
+        whole: pl.DataFrame = fill_like(column.to_frame(), column.name, filled[:, None], known[:, None])
+        return whole.to_series()
+    text = column.str.strip_chars()
+    fresh = _words(text, filled) if _in_words(text) else [f"{value:.6g}" for value in filled]
+    return pl.Series(column.name, fresh, dtype=pl.String).zip_with(holes, column)
 
 
 def _words(text: pl.Series, filled: FloatArray) -> list[str]:
