@@ -194,7 +194,7 @@ def test_yes_no_features_come_back_as_yes_or_no() -> None:
     np.testing.assert_array_equal(done.X[holes, 3], chance[holes, 0] > 0.5)
     np.testing.assert_allclose(done.X_std[holes, 3], np.sqrt(chance * (1 - chance))[holes, 0])
     assert 0 <= model.offsets_[3] <= 1
-    as_number = CoCompleter(feature_types={3: "number"}, averaging=False).fit(X)
+    as_number = CoCompleter(feature_types={3: "number"}, **GIVEN).fit(X)
     assert as_number.feature_types_[3] == "number"
     assert not np.isin(as_number.complete(X).X[:, 3], (0, 1)).all()
 
@@ -254,8 +254,8 @@ def test_only_ones_recorded(data: Bunch) -> None:
     done = model.complete(data.X, recorded)
     known = recorded == 1
     assert (done.Y[known] == 1).all()
-    hidden = ~known
-    positives, negatives = done.Y_proba[hidden & (truth == 1)], done.Y_proba[hidden & (truth == 0)]
+    held_out = ~known
+    positives, negatives = done.Y_proba[held_out & (truth == 1)], done.Y_proba[held_out & (truth == 0)]
     # Unrecorded ones rank above zeros, and as many ones are foreseen as there are, roughly.
     assert np.mean(positives[:, None] > negatives[None]) > 0.85
     assert 0.6 < done.Y_proba.mean() / truth.mean() < 1.5
@@ -277,13 +277,15 @@ def test_noise_is_answered_about_as_well_as_by_means() -> None:
     assert standardized_rmse(truth, done.X, observed=known) < 1.02 * standardized_rmse(
         truth, trivial, observed=known
     )
-    hidden = np.isnan(y)
-    expected = log_loss(labels, np.tile(rates, (60, 1)), mask=hidden)
-    assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
+    held_out = np.isnan(y)
+    expected = log_loss(labels, np.tile(rates, (60, 1)), mask=held_out)
+    assert log_loss(labels, done.Y_proba, mask=held_out) < 1.02 * expected
 
 
-def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(data: Bunch) -> None:
-    model = CoCompleter().fit(data.X, data.Y)
+def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(
+    whole: CoCompleter, data: Bunch
+) -> None:
+    model = whole
     found = model.validation_
     assert set(found) == {"features", "labels", "unlabelled"}
     assert found["features"]["rmse"] < 0.8 * found["features"]["trivial_rmse"]
