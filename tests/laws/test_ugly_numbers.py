@@ -42,7 +42,8 @@ def test_answers_are_finite_or_refused_in_one_sentence(first: int) -> None:
 @pytest.mark.parametrize("seed", FAILED_ONCE)
 def test_what_failed_once_is_answered(seed: int) -> None:
     outcome = judge(make_case(seed))
-    assert not outcome.failed, f"{outcome.kind}\n{outcome.detail}"
+    # What failed was not for slowness, and a busy machine is no cause either.
+    assert outcome.kind.removeprefix("slow: ") == "answered", outcome.detail
 
 
 def test_cases_have_what_few_tables_have() -> None:
