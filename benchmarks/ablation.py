@@ -117,7 +117,7 @@ def ablate(case: TableCase) -> tuple[Losses, dict[str, float]]:
 
 def run_case(key: Key, path: Path) -> None:
     """Ablate a case and keep the result at once."""
-    logger.info("%s, %s, %.0f %% hidden, seed %d", *key[:2], 100 * key.share, key.seed)
+    logger.info("%s, %s, %.0f %% held out, seed %d", *key[:2], 100 * key.share, key.seed)
     with threadpool_limits(1), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         losses, seconds = ablate(make_case(key))

@@ -75,7 +75,7 @@ def seconds_of_svd(n: int, m: int) -> float:
 
 
 def errors(model, X, Y, X_true, Y_true) -> tuple[float, float, float, float]:
-    """X error, Y error, Y error on hidden cells, seconds."""
+    """X error, Y error, Y error on held-out cells, seconds."""
     started = perf_counter()
     fitted = model.fit(X, Y).reconstruct()
     seconds = perf_counter() - started
@@ -154,9 +154,10 @@ def cal500(folder: Path, *, tuned: bool) -> None:
     )
     printed = {"Maxide": ("0.8608", "0.1430"), "Mc": ("0.8588", "0.1074")}
     for name, values in recovery.items():
-        X_error, Y_error, hidden, seconds = np.mean(values, axis=0)
+        X_error, Y_error, held_out, seconds = np.mean(values, axis=0)
         paper = "   paper {} {}".format(*printed[name]) if name in printed else ""
-        print(f"  {name:24s} X {X_error:.4f}  Y {Y_error:.4f}  hidden Y {hidden:.4f}  {seconds:.1f} s{paper}")
+        figures = f"X {X_error:.4f}  Y {Y_error:.4f}  held-out Y {held_out:.4f}"
+        print(f"  {name:24s} {figures}  {seconds:.1f} s{paper}")
     print("  test error of classifiers trained on clean data; * best and comparable")
     summaries = compare(test)
     for name, paper, centre in (("LIMO", "0.1388", 0.138), ("network", "0.1369", 0.137)):
@@ -171,10 +172,10 @@ def cal500(folder: Path, *, tuned: bool) -> None:
 
 
 def show_tuned(runs: dict[str, list[tuple[float, ...]]]) -> None:
-    print("  tuned on hidden observed cells")
+    print("  tuned on held-out cells")
     for name, values in runs.items():
-        X_error, Y_error, hidden, seconds = np.mean(values, axis=0)
-        print(f"  {name:24s} X {X_error:.4f}  Y {Y_error:.4f}  hidden Y {hidden:.4f}  {seconds:.1f} s")
+        X_error, Y_error, held_out, seconds = np.mean(values, axis=0)
+        print(f"  {name:24s} X {X_error:.4f}  Y {Y_error:.4f}  held-out Y {held_out:.4f}  {seconds:.1f} s")
 
 
 if __name__ == "__main__":

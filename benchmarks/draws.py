@@ -42,7 +42,7 @@ def one_factor(seed: int, n: int = 400, missing: float = 0.4) -> tuple[np.ndarra
 
 
 def bands(repetitions: int) -> None:
-    """Print the share of hidden cells inside bands, and the correlation of x and y drawn together."""
+    """Print the share of held-out cells inside bands, and the correlation of x and y drawn together."""
     inside: list[list[float]] = []
     drawn, true = [], []
     for seed in range(repetitions):
@@ -61,9 +61,7 @@ def bands(repetitions: int) -> None:
             f"{shape} {share:.3f}" for shape, share in zip(SHAPES, np.mean(inside, axis=0), strict=True)
         )
     )
-    print(
-        f"correlation of a hidden number with a hidden label: {np.mean(drawn):.3f}, true {np.mean(true):.3f}"
-    )
+    print(f"correlation of a held-out number with a label: {np.mean(drawn):.3f}, true {np.mean(true):.3f}")
 
 
 def related(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray]:

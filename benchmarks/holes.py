@@ -1,7 +1,7 @@
 """Ways in which cells go missing: four mechanisms behind one signature.
 
-A mechanism takes complete features and labels, the share to hide and a generator, and returns two boolean
-masks, True where a cell is hidden. The expected share of hidden cells is what was asked, for features and
+A mechanism takes complete features and labels, the share to hold out and a generator, and returns two boolean
+masks, True where a cell is held out. The expected share of held-out cells is what was asked, for features and
 for labels.
 
 ========  ============================================================================================
@@ -29,7 +29,7 @@ PILOTS = 0.25
 """Share of the feature columns on whose ranks the holes of the others depend."""
 
 MOST = 0.92
-"""Highest share that is hidden of a column that is no pilot; beyond it hardly anything would be left."""
+"""Highest share that is held out of a column that is no pilot; beyond it hardly anything would be left."""
 
 ROW_GROUPS = 10
 """Groups of rows for blocks; the shares asked for are multiples of one in ten."""
@@ -39,27 +39,27 @@ COLUMN_GROUPS = 5
 
 
 def at_random(X: np.ndarray, Y: np.ndarray, share: float, rng: np.random.Generator) -> Masks:
-    """Hide every cell with the same probability.
+    """Hold out every cell with the same probability.
 
     Parameters
     ----------
     X, Y : ndarray of shape (n_samples, n_features) and (n_samples, n_labels)
     share : float
-        Expected share of hidden cells.
+        Expected share of held-out cells.
     rng : Generator
 
     Returns
     -------
     tuple of two ndarrays of bool
-        True where a cell is hidden.
+        True where a cell is held out.
     """
     return rng.random(X.shape) < share, rng.random(Y.shape) < share
 
 
 def by_other_column(X: np.ndarray, Y: np.ndarray, share: float, rng: np.random.Generator) -> Masks:
-    """Hide cells with a probability that grows with the row's rank in a pilot column.
+    """Hold out cells with a probability that grows with the row's rank in a pilot column.
 
-    Pilots are feature columns that are hidden at random and less often than the rest, as far as the overall
+    Pilots are feature columns that are held out at random and less often than the rest, as far as the overall
     share allows. Every other column, and every label, gets a pilot by lot.
     """
     d = X.shape[1]
@@ -75,7 +75,7 @@ def by_other_column(X: np.ndarray, Y: np.ndarray, share: float, rng: np.random.G
 
 
 def by_own_value(X: np.ndarray, Y: np.ndarray, share: float, rng: np.random.Generator) -> Masks:
-    """Hide features with a probability that grows with their own rank, or falls; labels at random."""
+    """Hold out features with a probability that grows with their own rank, or falls; labels at random."""
     direction = rng.choice((-1, 1), X.shape[1])
     ranks = _ranks(X * direction)
     probability = np.column_stack([_rising(column, share) for column in ranks.T])
@@ -83,7 +83,7 @@ def by_own_value(X: np.ndarray, Y: np.ndarray, share: float, rng: np.random.Gene
 
 
 def in_blocks(X: np.ndarray, Y: np.ndarray, share: float, rng: np.random.Generator) -> Masks:
-    """Hide groups of columns in groups of rows; each group of columns lacks the same number of row groups."""
+    """Hold out groups of columns in groups of rows; each of the former lacks as many of the latter."""
     row_group = rng.permutation(np.arange(len(X)) % ROW_GROUPS)
     return _blocks(row_group, X.shape[1], share, rng), _blocks(row_group, Y.shape[1], share, rng)
 
@@ -96,12 +96,12 @@ MECHANISMS: dict[str, Callable[[np.ndarray, np.ndarray, float, np.random.Generat
 }
 
 
-def keep_enough(hidden: np.ndarray, table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def keep_enough(held_out: np.ndarray, table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Show one cell of each of two values in every column that would show fewer.
 
     Parameters
     ----------
-    hidden : ndarray of bool, shape (n_samples, n_columns)
+    held_out : ndarray of bool, shape (n_samples, n_columns)
     table : ndarray of the same shape
         For labels, the two values are 0 and 1.
     rng : Generator
@@ -109,18 +109,18 @@ def keep_enough(hidden: np.ndarray, table: np.ndarray, rng: np.random.Generator)
     Returns
     -------
     ndarray of bool, shape (n_samples, n_columns)
-        ``hidden``, or less of it.
+        ``held_out``, or less of it.
     """
-    hidden = hidden.copy()
+    held_out = held_out.copy()
     for j, column in enumerate(table.T):
-        while len(shown := np.unique(column[~hidden[:, j]])) < min(2, len(np.unique(column))):
+        while len(shown := np.unique(column[~held_out[:, j]])) < min(2, len(np.unique(column))):
             missing = np.flatnonzero(~np.isin(column, shown))
-            hidden[rng.choice(missing), j] = False
-    return hidden
+            held_out[rng.choice(missing), j] = False
+    return held_out
 
 
 def _shares(share: float, n_pilots: int, n_others: int) -> tuple[float, float]:
-    """Share to hide of the pilots and of the others, ``share`` over all: a quarter of it where possible."""
+    """Shares to hold out of pilots and of others, ``share`` over all: a quarter of it where possible."""
     if not n_others:
         return share, share
     total = share * (n_pilots + n_others)

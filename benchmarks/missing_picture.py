@@ -43,15 +43,15 @@ def main() -> None:
     X = table()
     figure, axes = plt.subplots(1, 3, figsize=(11, 4), sharey=True, layout="constrained")
     for kind, (axis, (title, reason)) in enumerate(zip(axes, KINDS, strict=True)):
-        hidden = missing(X, kind, np.random.default_rng([7, kind]))
+        held_out = missing(X, kind, np.random.default_rng([7, kind]))
         shown = X.copy()
-        shown[hidden, 2] = np.nan
+        shown[held_out, 2] = np.nan
         filled = CoCompleter().fit(shown).complete(shown).X
-        axis.scatter(*X[~hidden][:, [0, 2]].T, s=9, color="#30638e", label="observed")
+        axis.scatter(*X[~held_out][:, [0, 2]].T, s=9, color="#30638e", label="observed")
         axis.scatter(
-            *X[hidden][:, [0, 2]].T, s=11, facecolors="none", edgecolors="#b5b5b5", label="missing (truth)"
+            *X[held_out][:, [0, 2]].T, s=11, facecolors="none", edgecolors="#b5b5b5", label="missing (truth)"
         )
-        axis.scatter(*filled[hidden][:, [0, 2]].T, s=9, marker="x", color="#d1495b", label="filled")
+        axis.scatter(*filled[held_out][:, [0, 2]].T, s=9, marker="x", color="#d1495b", label="filled")
         means = X[:, 2].mean(), np.nanmean(shown[:, 2]), filled[:, 2].mean()
         axis.set_title(f"{title}\n", fontsize=11)
         axis.text(0.5, 1.01, reason, transform=axis.transAxes, ha="center", fontsize=8)

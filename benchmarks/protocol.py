@@ -1,4 +1,4 @@
-"""What the benchmark on real tables shows, hides and scores; a case is a set, a share and a seed."""
+"""What the benchmark on real tables shows, holds out and scores; a case is a set, a share and a seed."""
 
 import os
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def load_set(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def make_case(name: str, share: float, seed: int) -> Case:
-    """Split a set by rows and hide cells of the training rows, each shown with probability ``share``."""
+    """Split a set by rows and hold out cells of the training rows, each shown with probability ``share``."""
     X, Y = load_set(name)
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(X))
@@ -99,15 +99,15 @@ def _seconds_of_svd(whole: np.ndarray) -> float:
 
 
 def score(case: Case, answer: Answer) -> dict[str, float | None]:
-    """Score the hidden cells of the training rows and the labels of the new rows."""
+    """Score the held-out cells of the training rows and the labels of the new rows."""
     Y = answer.Y_proba > 0.5 if answer.Y is None else answer.Y
     Y_new = answer.Y_proba_new > 0.5 if answer.Y_new is None else answer.Y_new
-    hidden = np.isnan(case.Y)
+    held_out = np.isnan(case.Y)
     scores = {
         **_feature_scores(case, answer),
-        "hamming": hamming_error(case.Y_true, Y, mask=hidden),
-        "auc": _macro_auc(case.Y_true, answer.Y_proba, hidden),
-        "ap": average_precision_score(case.Y_true[hidden], answer.Y_proba[hidden]),
+        "hamming": hamming_error(case.Y_true, Y, mask=held_out),
+        "auc": _macro_auc(case.Y_true, answer.Y_proba, held_out),
+        "ap": average_precision_score(case.Y_true[held_out], answer.Y_proba[held_out]),
         "new_hamming": hamming_error(case.Y_true_new, Y_new),
         "new_ap": average_precision_score(case.Y_true_new.ravel(), answer.Y_proba_new.ravel()),
     }
@@ -117,21 +117,21 @@ def score(case: Case, answer: Answer) -> dict[str, float | None]:
 def _feature_scores(case: Case, answer: Answer) -> dict[str, float | None]:
     if answer.X is None:
         return {"rmse": None, "coverage": None}
-    hidden = np.isnan(case.X)
-    rmse = standardized_rmse(case.X_true, answer.X, mask=hidden)
+    held_out = np.isnan(case.X)
+    rmse = standardized_rmse(case.X_true, answer.X, mask=held_out)
     if answer.X_std is None:
         return {"rmse": rmse, "coverage": None}
     # 1.645 standard deviations either way hold 90 % of a Gaussian.
     inside = np.abs(case.X_true - answer.X) <= 1.645 * answer.X_std
-    shares = [inside[cells, j].mean() for j, cells in enumerate(hidden.T) if cells.any()]
+    shares = [inside[cells, j].mean() for j, cells in enumerate(held_out.T) if cells.any()]
     return {"rmse": rmse, "coverage": float(np.mean(shares))}
 
 
-def _macro_auc(truth: np.ndarray, probability: np.ndarray, hidden: np.ndarray) -> float:
-    """Mean over the labels that show both classes among the hidden cells."""
+def _macro_auc(truth: np.ndarray, probability: np.ndarray, held_out: np.ndarray) -> float:
+    """Mean over the labels that show both classes among the held-out cells."""
     areas = [
         roc_auc_score(truth[cells, j], probability[cells, j])
-        for j, cells in enumerate(hidden.T)
+        for j, cells in enumerate(held_out.T)
         if len(np.unique(truth[cells, j])) == 2
     ]
     return float(np.mean(areas))

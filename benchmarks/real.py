@@ -29,13 +29,13 @@ RESULTS = Path(__file__).with_name("results") / "real.jsonl"
 
 NOTES = """\
 Means over seeds. 80 % of the rows are trained on, and each of their cells is seen with the probability given;
-RMSE (each feature divided by its standard deviation), Hamming, macro AUC and micro AP are over their hidden
+RMSE (each feature divided by its standard deviation), Hamming, macro AUC and micro AP are over their held-out
 cells. The other rows are new: features complete, labels unknown. Rivals choose a setting for features and one
-for labels by hiding 12.5 % of the observed cells; CoCompleter has its defaults. Seconds are those of tuning,
-fitting and completing; the unit of SVDs is one numpy.linalg.svd of the training table in the same process.
-"90 % holds" is the share of hidden feature cells within 1.645 of the standard deviations a method gives. Sets
-are whole: cal500, emotions and yeast one file each, birds its train and test files joined. Best in bold; "–"
-where a method does not give it."""
+for labels by holding out 12.5 % of the observed cells; CoCompleter has its defaults. Seconds are those of
+tuning, fitting and completing; the unit of SVDs is one numpy.linalg.svd of the training table in the same
+process. "90 % holds" is the share of held-out feature cells within 1.645 of the standard deviations a method
+gives. Sets are whole: cal500, emotions and yeast one file each, birds its train and test files joined. Best
+in bold; "–" where a method does not give it."""
 
 logger = logging.getLogger("bench-real")
 

@@ -32,7 +32,7 @@ logger = logging.getLogger("bench-real")
 HELD_OUT = 0.125
 """Share of the observed cells that is held out to choose a setting."""
 
-SURE = 1e-3
+LEAST_PROBABILITY = 1e-3
 """Probabilities are kept this far from 0 and 1 in the log-loss: averages of 0/1 labels reach both."""
 
 
@@ -107,7 +107,7 @@ def _squared_loss(answer: Answer | None, truth: np.ndarray, spread: np.ndarray, 
 def _log_loss(answer: Answer | None, truth: np.ndarray, held: np.ndarray) -> float:
     if answer is None:
         return np.inf
-    p = np.clip(answer.Y_proba[held], SURE, 1 - SURE)
+    p = np.clip(answer.Y_proba[held], LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     return -float(np.mean(np.log(np.where(truth[held] == 1, p, 1 - p))))
 
 

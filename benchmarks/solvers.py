@@ -47,13 +47,13 @@ class Case:
         self.unit = min(timed(lambda: np.linalg.svd(whole, full_matrices=False))[0] for _ in range(3))
 
     def errors(self, solution: Solution) -> dict[str, float]:
-        """Errors against the truth, over all cells and over hidden labels."""
+        """Errors against the truth, over all cells and over held-out labels."""
         T = solution.M.dense() + solution.offsets
-        hidden = np.isnan(self.data.Y)
+        held_out = np.isnan(self.data.Y)
         return {
             "X": relative_error(self.data.X_true, T[:, : self.d]),
             "Y": hamming_error(self.data.Y_true, T[:, self.d :] > 0),
-            "hidden Y": hamming_error(self.data.Y_true, T[:, self.d :] > 0, mask=hidden),
+            "held-out Y": hamming_error(self.data.Y_true, T[:, self.d :] > 0, mask=held_out),
         }
 
 
@@ -95,7 +95,7 @@ def row(
     text = f"{name}  λ1 {penalties[0]:g}  λ2 {penalties[1]:g}  gap ≤ {tol:g}: "
     text += f"{svds:6.1f} SVD (allowed {allowed:g})"
     text += f" {verdict(holds=svds <= allowed and solution.converged)}"
-    text += f"   rank {solution.M.rank}, X {errors['X']:.1e}, hidden Y {errors['hidden Y']:.4f}"
+    text += f"   rank {solution.M.rank}, X {errors['X']:.1e}, held-out Y {errors['held-out Y']:.4f}"
     if features is not None:
         reached = first_features(case)
         text += f";  X ≤ 1e-3: {reached:.1f} SVD (allowed {features:g}) {verdict(holds=reached <= features)}"
@@ -113,12 +113,12 @@ def figures() -> None:
     row("B", (1, 0), 1e-2, 15, None)
     row("C", (1, 0), 1e-2, 25, None)
     row("A", (2, 2), 1e-2, 5, None)
-    hidden = []
+    held_out = []
     for seed in range(5):
         case = Case("A", 2.0, 2.0, seed)
-        hidden.append(case.errors(solve_factored(case.objective, tol=1e-2))["hidden Y"])
-    text = f"A  λ1 2  λ2 2, seeds 0-4: hidden Y {np.mean(hidden):.4f} (allowed 0.039)"
-    print(text, verdict(holds=np.mean(hidden) <= 0.039))
+        held_out.append(case.errors(solve_factored(case.objective, tol=1e-2))["held-out Y"])
+    text = f"A  λ1 2  λ2 2, seeds 0-4: held-out Y {np.mean(held_out):.4f} (allowed 0.039)"
+    print(text, verdict(holds=np.mean(held_out) <= 0.039))
 
 
 def growth_with_rows() -> None:

@@ -1,6 +1,6 @@
 """The cases of the benchmark on many tables: which holes each table gets, and what a method is shown.
 
-A case is a table, a mechanism, a share of hidden cells and a seed. Every table gets four of the sixteen
+A case is a table, a mechanism, a share of held-out cells and a seed. Every table gets four of the sixteen
 pairs of mechanism and share: each mechanism once and each share once (:func:`combinations`).
 """
 
@@ -13,7 +13,7 @@ from collection import TABLES, load, stable_seed
 from holes import MECHANISMS, keep_enough
 
 SHARES = (0.1, 0.3, 0.5, 0.8)
-"""Shares of hidden cells."""
+"""Shares of held-out cells."""
 
 SEEDS = (0, 1, 2)
 
@@ -37,7 +37,7 @@ class TableCase:
     Attributes
     ----------
     X, Y, X_new : ndarray
-        NaN where a cell is hidden.
+        NaN where a cell is held out.
     X_true, Y_true, X_true_new, Y_true_new : ndarray
     yes_no : ndarray of bool, shape (n_features,)
         Features that hold only 0 and 1.
@@ -63,7 +63,7 @@ def combinations(table: str) -> list[tuple[str, float]]:
 
 
 def make_case(key: Key) -> TableCase:
-    """Split a table by rows and hide cells, always the same ones.
+    """Split a table by rows and hold out cells, always the same ones.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ def make_case(key: Key) -> TableCase:
     rng = np.random.default_rng([stable_seed(f"{key.table} {key.mechanism} {key.share}"), key.seed])
     rows = rng.permutation(len(X))
     X, Y = X[rows], Y[rows]
-    hidden_X, hidden_Y = MECHANISMS[key.mechanism](X, Y, key.share, rng)
+    held_out_X, held_out_Y = MECHANISMS[key.mechanism](X, Y, key.share, rng)
     n = round((1 - NEW_ROWS) * len(X))
-    hidden_X[:n] = keep_enough(hidden_X[:n], X[:n], rng)
-    hidden_Y[:n] = keep_enough(hidden_Y[:n], Y[:n], rng)
-    X_seen, Y_seen = np.where(hidden_X, np.nan, X), np.where(hidden_Y, np.nan, Y)
+    held_out_X[:n] = keep_enough(held_out_X[:n], X[:n], rng)
+    held_out_Y[:n] = keep_enough(held_out_Y[:n], Y[:n], rng)
+    X_seen, Y_seen = np.where(held_out_X, np.nan, X), np.where(held_out_Y, np.nan, Y)
     yes_no = np.isin(X, (0.0, 1.0)).all(axis=0)
     return TableCase(X_seen[:n], Y_seen[:n], X_seen[n:], X[:n], Y[:n], X[n:], Y[n:], yes_no)

@@ -23,17 +23,17 @@ RANGE = (0.5, 2.0)
 
 NOTES = """\
 {tables} real tables that come inside wheels (and three Mulan sets), {rows} rows or fewer for most of them.
-Four mechanisms hide cells (benchmarks/holes.py): at random, depending on another column, depending on the
-cell's own value, and in blocks. Every table sees each mechanism once and each share of hidden cells (10, 30,
-50, 80 %) once, in up to three seeds: {seeds}.
+Four mechanisms hold out cells (benchmarks/holes.py): at random, depending on another column, depending on the
+cell's own value, and in blocks. Every table sees each mechanism once and each share of held-out cells (10,
+30, 50, 80 %) once, in up to three seeds: {seeds}.
 80 % of the rows are trained on; the other rows are new, with the same kind of
-holes in their features and all labels unknown. Only hidden cells are scored (benchmarks/table_scores.py says
-how). Rivals choose a setting for features and one for labels on 12.5 % of the observed cells, held out;
+holes in their features and all labels unknown. Only held-out cells are scored (benchmarks/table_scores.py
+says how). Rivals choose a setting for features and one for labels on 12.5 % of the observed cells, held out;
 {ours} has its defaults.
 
 Ratios are of means over seeds, and above 1 means that {ours} is worse (average precision is turned over).
 "Trivial" is the column mean and the label rate; "best" is the best of all rivals for that table, kind of
-holes and measure, picked by its error on the hidden cells themselves. "≤" gives the share of tables within
+holes and measure, picked by its error on the held-out cells themselves. "≤" gives the share of tables within
 the bound. Tables are in two halves by a hash of their names (benchmarks/halves.json): one to choose between
 versions of {ours}, the other to confirm the choice; confirm-looks.txt says how often that was done."""
 
@@ -89,7 +89,7 @@ def _draw(path: Path, comparisons: list[Comparison]) -> bool:
     panels[0].set_yticks(range(len(tables)), [f"{name} ({half(name)})" for name in tables], fontsize=7)
     panels[0].set_ylim(-1, len(tables))
     handles = [
-        figure.axes[0].scatter([], [], c=f"C{i}", s=14, label=f"{share:.0%} hidden")
+        figure.axes[0].scatter([], [], c=f"C{i}", s=14, label=f"{share:.0%} held out")
         for i, share in enumerate(SHARES)
     ]
     handles += [

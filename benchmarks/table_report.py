@@ -172,15 +172,15 @@ def _render_half(records: Records, keys: list[Key]) -> str:
         parts += [
             f"### {OURS} against the trivial answer and the best rival",
             _summary(comparisons, lambda _: ("",), ()),
-            "### By share hidden",
-            _summary(comparisons, lambda group: (f"{group.share:.0%}",), ("hidden",)),
+            "### By share held out",
+            _summary(comparisons, lambda group: (f"{group.share:.0%}",), ("held out",)),
             "### By mechanism",
             _summary(comparisons, lambda group: (group.mechanism,), ("mechanism",)),
             "### Holes that depend on the value, against IterativeImputer alone",
             _against_iterative(comparisons),
             "### Worst cases",
             _worst(comparisons),
-            f"### Share of hidden numbers that {OURS}'s intervals hold",
+            f"### Share of held-out numbers that {OURS}'s intervals hold",
             _held(records, keys),
             "### Every table",
             _every_table(comparisons),
@@ -263,7 +263,7 @@ def _held(records: Records, keys: list[Key]) -> str:
     for measure, title in HELD:
         for name, of_it in (
             ("mechanism", lambda key: key.mechanism),
-            ("hidden", lambda key: f"{key.share:.0%}"),
+            ("held out", lambda key: f"{key.share:.0%}"),
         ):
             found: dict[str, list[float]] = {}
             for key, record in ours:

@@ -1,4 +1,4 @@
-"""Scores of the benchmark on many tables, over hidden cells only.
+"""Scores of the benchmark on many tables, over held-out cells only.
 
 =============  =====================================================================================
 rmse           number features: RMSE, each column divided by its true standard deviation
@@ -22,7 +22,7 @@ from sklearn.metrics import average_precision_score
 
 from table_cases import TableCase
 
-SURE = 1e-3
+LEAST_PROBABILITY = 1e-3
 """Probabilities are kept this far from 0 and 1 in the log-loss."""
 
 ROBUST_DEVIATIONS = 8
@@ -53,7 +53,7 @@ class Filled(NamedTuple):
 
 
 def score(case: TableCase, training: Filled, new: Filled) -> Scores:
-    """Score the hidden cells of the training rows and of the new rows.
+    """Score the held-out cells of the training rows and of the new rows.
 
     Parameters
     ----------
@@ -71,17 +71,17 @@ def score(case: TableCase, training: Filled, new: Filled) -> Scores:
     return {**old_rows, **{f"new_{name}": value for name, value in new_rows.items()}}
 
 
-def _features(case: TableCase, truth: np.ndarray, hidden: np.ndarray, filled: Filled) -> Scores:
+def _features(case: TableCase, truth: np.ndarray, held_out: np.ndarray, filled: Filled) -> Scores:
     scores: Scores = dict.fromkeys(("rmse", "robust", "yes_no", "coverage", "band"))
     if filled.X is None:
         return scores
-    if not np.isfinite(filled.X[hidden]).all():
-        msg = "a hidden feature is filled with NaN or infinity"
+    if not np.isfinite(filled.X[held_out]).all():
+        msg = "a held-out feature is filled with NaN or infinity"
         raise ValueError(msg)
-    asked = hidden & case.yes_no
+    asked = held_out & case.yes_no
     if asked.any():
         scores["yes_no"] = _log_loss(truth[asked], filled.X[asked])
-    asked = hidden & ~case.yes_no
+    asked = held_out & ~case.yes_no
     if not asked.any():
         return scores
     scores["rmse"] = _rmse(truth, filled.X, asked, case.X_true.std(axis=0))
@@ -97,11 +97,11 @@ def _features(case: TableCase, truth: np.ndarray, hidden: np.ndarray, filled: Fi
     return scores
 
 
-def _labels(truth: np.ndarray, hidden: np.ndarray, filled: Filled) -> Scores:
-    if not hidden.any():
+def _labels(truth: np.ndarray, held_out: np.ndarray, filled: Filled) -> Scores:
+    if not held_out.any():
         return dict.fromkeys(("log_loss", "hamming", "ap"))
-    expected, probability = truth[hidden], filled.Y_proba[hidden]
-    labels = probability > 0.5 if filled.Y is None else filled.Y[hidden]
+    expected, probability = truth[held_out], filled.Y_proba[held_out]
+    labels = probability > 0.5 if filled.Y is None else filled.Y[held_out]
     return {
         "log_loss": _log_loss(expected, probability),
         "hamming": float(np.mean(expected != labels)),
@@ -128,7 +128,7 @@ def _rmse(truth: np.ndarray, filled: np.ndarray, asked: np.ndarray, spread: np.n
 
 
 def _log_loss(truth: np.ndarray, probability: np.ndarray) -> float:
-    p = np.clip(probability, SURE, 1 - SURE)
+    p = np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     return -float(np.mean(np.log(np.where(truth == 1, p, 1 - p))))
 
 

@@ -141,7 +141,7 @@ def run_case(key: Key, methods: list[str], files: dict[str, Path]) -> None:
     """Run the methods on a case, and keep each result at once."""
     case = make_case(key)
     for method in methods:
-        logger.info("%s, %s, %.0f %% hidden, seed %d: %s", *key[:2], 100 * key.share, key.seed, method)
+        logger.info("%s, %s, %.0f %% held out, seed %d: %s", *key[:2], 100 * key.share, key.seed, method)
         write_record(files[method], key, method, outcome(method, case, key.seed))
 
 

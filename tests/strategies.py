@@ -1,11 +1,13 @@
-"""Hypothesis strategies shared by the tests: small tables with holes."""
+"""Tables and Hypothesis strategies shared by the tests."""
 
 import cvxpy as cp
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.utils import Bunch
 
 from cocomplete.arrays import FloatArray
+from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 
@@ -14,6 +16,14 @@ def matrices(max_rows: int = 9, max_columns: int = 9, bound: float = 20.0) -> st
     shapes = st.tuples(st.integers(1, max_rows), st.integers(1, max_columns))
     values = st.floats(-bound, bound, allow_nan=False, width=32)
     return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=values))
+
+
+def noisy_low_rank() -> Bunch:
+    """A table of 160 rows, 15 features and 6 labels, of two factors and noise, 60 % observed."""
+    table = make_low_rank_multilabel(160, 15, 6, rank=2, observed=0.6, random_state=1)
+    noise = np.random.default_rng(0).normal(size=table.X.shape)
+    table.X, table.X_true = table.X + noise, table.X_true + noise
+    return table
 
 
 def tiny_objective(

@@ -92,7 +92,9 @@ class Shrunken:
     @property
     def s(self) -> FloatArray:
         """Singular values after."""
-        return self.before - self.A.dtype.type(self.threshold)
+        # A threshold beyond the largest number leaves nothing, and so does that number.
+        largest = float(np.finfo(self.A.dtype).max)
+        return self.before - self.A.dtype.type(min(self.threshold, largest))
 
     @property
     def rank(self) -> int:

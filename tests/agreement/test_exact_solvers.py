@@ -12,6 +12,7 @@ from cocomplete.metrics import hamming_error
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
+from cocomplete.solvers.choice import SOLVERS
 from cocomplete.solvers.factored import FactoredRun, solve_factored
 from cocomplete.solvers.factors import factor_svd
 from cocomplete.solvers.path import rank_penalties, solve_path
@@ -21,11 +22,7 @@ from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum
 from tests.strategies import cvxpy_minimum, tiny_objective
 
 REGIMES = {"smooth": 0.0, "between": 0.3, "interpolation": 0.9}
-SOLVERS = {
-    "factored": (solve_factored, ("smooth", "interpolation")),
-    "primal-dual": (solve_primal_dual, tuple(REGIMES)),
-}
-PAIRS = [(solver, regime) for solver, (_, regimes) in SOLVERS.items() for regime in regimes]
+PAIRS = [(one.name, regime) for one in SOLVERS.values() if one.exact for regime in one.regimes]
 
 
 @pytest.mark.parametrize("free_offsets", [False, True])
@@ -35,7 +32,7 @@ def test_minimum_certificate_and_minimiser(seed: int, solver: str, regime: str, 
     objective = tiny_objective(seed, residual_penalty=REGIMES[regime], free_offsets=free_offsets)
     assert objective.regime == regime
     minimum, best = cvxpy_minimum(objective)
-    solution = SOLVERS[solver][0](objective, tol=1e-6, max_iter=3000)
+    solution = SOLVERS[solver].solve(objective, tol=1e-6, max_iter=3000)
     assert solution.converged
     assert solution.objective == pytest.approx(objective.value(solution.M, solution.offsets), rel=1e-9)
     true_gap = (solution.objective - minimum) / minimum
@@ -52,7 +49,7 @@ def test_the_gap_is_honest_far_from_the_minimum_too(solver: str, regime: str, fr
     objective = tiny_objective(11, residual_penalty=REGIMES[regime], free_offsets=free_offsets)
     minimum, _ = cvxpy_minimum(objective)
     for iterations in (1, 2, 3, 10, 20):
-        solution = SOLVERS[solver][0](objective, tol=1e-9, max_iter=iterations)
+        solution = SOLVERS[solver].solve(objective, tol=1e-9, max_iter=iterations)
         assert solution.duality_gap >= (solution.objective - minimum) / solution.objective - 1e-7
 
 

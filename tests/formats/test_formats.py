@@ -14,7 +14,7 @@ import pytest
 from cocomplete.atomic import write_atomically
 from cocomplete.exceptions import InputError
 from cocomplete.formats import excel, mulan_xml, npz
-from cocomplete.formats.columns import fill, select, to_numbers
+from cocomplete.formats.columns import select
 from cocomplete.formats.files import check_target, parse_table, read_table, write_table
 from cocomplete.formats.registry import BY_ENDING, FORMATS
 from cocomplete.formats.table_file import ReadOptions, TableFile
@@ -254,17 +254,6 @@ def test_columns_are_chosen_by_name_or_pattern() -> None:
     assert select(names, ["b?,a"], "--labels", "t.csv") == ["a", "b1", "b2"]
     with pytest.raises(InputError, match="--labels 'z' matches no column"):
         select(names, ["z"], "--labels", "t.csv")
-
-
-def test_columns_as_numbers_and_filled() -> None:
-    frame = pl.DataFrame({"n": [1, None], "t": [True, None], "x": [None, 0.5], "w": ["1", "red"]})
-    assert to_numbers(frame, ["n", "t"], "t.csv").tolist()[0] == [1, 1]
-    with pytest.raises(InputError, match=r"column 'w' must hold numbers, but row 3 .* holds 'red'"):
-        to_numbers(frame, ["w"], "t.csv")
-    assert fill(frame["n"], np.array([9.0, 2.0])).to_list() == [1, 2]
-    assert fill(frame["n"], np.array([9.0, 2.5])).to_list() == [1.0, 2.5]
-    assert fill(frame["t"], np.array([0.0, 1.0])).to_list() == [True, True]
-    assert fill(frame["x"], np.array([0.25, 9.0])).to_list() == [0.25, 0.5]
 
 
 @pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("us"), pl.Time])

@@ -8,82 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.arrays import BoolArray
 from cocomplete.choosing import held_out
 from cocomplete.choosing.held_out import (
     ENOUGH,
     HELD_SHARE,
     MOST_CELLS,
     MOST_FOLDS,
-    Fold,
-    Units,
-    _companions,
     folds,
 )
 from cocomplete.fitted.parts import PARTS
 from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
-from cocomplete.problem.standardize import FAR
+from tests.laws.held_out_tables import mask, same_folds, small_table, table, whole
 
 nan = np.nan
-
-
-def table(
-    rng: np.random.Generator,
-    n: int,
-    numbers: int,
-    yes_no: int,
-    labels: int,
-    share: float = 0.7,
-    rate: float = 0.4,
-) -> tuple[Observations, BoolArray]:
-    """Numbers, then yes/no features, then labels; and which features are yes/no."""
-    X = rng.normal(size=(n, numbers + yes_no))
-    X[:, numbers:] = rng.random((n, yes_no)) < rate
-    Y = (rng.random((n, labels)) < rate).astype(float)
-    X[rng.random(X.shape) > share], Y[rng.random(Y.shape) > share] = nan, nan
-    return Observations(X, Y), np.arange(numbers + yes_no) >= numbers
-
-
-def small_table(seed: int) -> tuple[Observations, BoolArray]:
-    rng = np.random.default_rng(seed)
-    shape = (int(rng.integers(low, high)) for low, high in ((1, 40), (0, 5), (0, 4), (0, 5)))
-    n, numbers, yes_no, labels = shape
-    if numbers + yes_no == 0:
-        numbers = 1
-    return table(rng, n, numbers, yes_no, labels, share=rng.uniform(0.2, 1))
-
-
-def whole(observed: Observations) -> FloatArray:
-    return np.hstack((observed.X, observed.Y))
-
-
-def mask(fold: Fold, shape: tuple[int, int]) -> BoolArray:
-    """Which cells a fold holds out."""
-    found = np.zeros(shape, bool)
-    found[fold.row, fold.column] = True
-    return found
-
-
-def same_folds(
-    observed: Observations,
-    yes_no: BoolArray,
-    other: Observations,
-    other_yes_no: BoolArray,
-    row: NDArray[np.intp],
-    column: NDArray[np.intp],
-) -> bool:
-    """Whether ``other``, whose rows and columns are some of ``observed``, has the same cells held out."""
-    one, two = folds(observed, yes_no), folds(other, other_yes_no)
-    shape = whole(observed).shape
-    return len(one) == len(two) and all(
-        np.array_equal(mask(a, shape)[np.ix_(row, column)], mask(b, whole(other).shape))
-        and mask(a, shape).sum() == b.value.size
-        for a, b in zip(one, two, strict=True)
-    )
-
-
-# -- what a fold is ------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3))
@@ -173,64 +112,6 @@ def test_which_cells_are_held_out_has_nothing_to_do_with_their_values(
     assert fold.value[~numbers].mean() == pytest.approx(0.4, abs=0.06)
 
 
-# -- blocks ----------------------------------------------------------------------------------------------
-
-
-def blocks(
-    seed: int, n: int = 600, sizes: tuple[int, ...] = (3, 4, 2), share: float = 0.3
-) -> tuple[Observations, BoolArray, NDArray[np.intp]]:
-    """A table whose columns are missing in blocks: a row lacks all columns of one or has all of them."""
-    rng = np.random.default_rng(seed)
-    block = np.repeat(np.arange(len(sizes)), sizes)
-    X = rng.normal(size=(n, len(block)))
-    X[(rng.random((n, len(sizes))) < share)[:, block]] = nan
-    return Observations(X, np.empty((n, 0))), np.zeros(len(block), bool), block
-
-
-def test_columns_that_are_missing_together_are_found() -> None:
-    observed, _, block = blocks(0)
-    company = _companions(observed.X_known)
-    same = (block[:, None] == block) & ~np.eye(len(block), dtype=bool)
-    assert (company[same] > 0.95).all()
-    assert not company[~same].any()
-
-
-def test_columns_that_are_missing_independently_have_no_company() -> None:
-    observed, _ = table(np.random.default_rng(1), 600, 9, 0, 0)
-    assert not _companions(observed.X_known).any()
-    # Nor have columns that are never missing, or of which one is missing where the other is not.
-    known = np.ones((100, 3), bool)
-    known[:50, 0] = known[50:, 1] = False
-    assert not _companions(known).any()
-
-
-def test_where_blocks_are_missing_blocks_are_held_out() -> None:
-    observed, yes_no, block = blocks(2)
-    found = folds(observed, yes_no)
-    held = mask(found[0], observed.X.shape)
-    for k in range(3):
-        own = block == k
-        rows = held[:, own].any(axis=1)
-        # All of a block or nothing of it, and other blocks no more often than by chance.
-        assert held[np.ix_(rows, own)].mean() > 0.9
-        assert held[np.ix_(rows, ~own)].mean() < 0.35
-    share = held.sum() / observed.X_known.sum()
-    assert share == pytest.approx(HELD_SHARE, abs=0.06)
-
-
-def test_blocks_follow_content_too() -> None:
-    observed, yes_no, _ = blocks(3, n=80)
-    rng = np.random.default_rng(0)
-    row, column = rng.permutation(80), rng.permutation(9)
-    X = 3 * observed.X[row][:, column] - 7
-    other = Observations(X, np.empty((80, 0)))
-    assert _companions(observed.X_known).any()
-    assert same_folds(observed, yes_no, other, yes_no, row, column)
-
-
-# -- how many folds ------------------------------------------------------------------------------------
-
-
 def test_a_small_table_has_several_folds_that_share_no_cell() -> None:
     observed, yes_no = table(np.random.default_rng(2), 60, 8, 2, 4)
     found = folds(observed, yes_no)
@@ -285,9 +166,6 @@ def test_rare_ones_ask_for_more_folds() -> None:
 def test_a_table_with_too_little_has_no_folds(shape: tuple[int, int]) -> None:
     X = np.random.default_rng(0).normal(size=shape)
     assert folds(Observations(X, np.empty((shape[0], 0))), np.zeros(shape[1], bool)) == []
-
-
-# -- content decides -----------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 10_000))
@@ -411,37 +289,3 @@ def test_keys_are_as_good_as_uniform() -> None:
     assert chance[-1] < 1
     # Kolmogorov's distance; 0.012 would be exceeded by chance once in a hundred times.
     assert np.abs(chance - (np.arange(20_000) + 0.5) / 20_000).max() < 0.012
-
-
-# -- units ---------------------------------------------------------------------------------------------
-
-
-def test_errors_are_measured_in_the_columns_spread() -> None:
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(200, 3)) * [1, 10, 0.01] + [0, 5, -100]
-    X[rng.random(X.shape) < 0.2] = nan
-    units = Units.of(Observations(X, np.empty((200, 0))))
-    np.testing.assert_allclose(units.scale, np.nanstd(X, axis=0, ddof=1), rtol=1e-6)
-    column = np.array([0, 1, 2])
-    one, other = units.standardized(column, X[3]), units.standardized(column, X[3] + units.scale)
-    known = ~np.isnan(X[3])
-    np.testing.assert_allclose((other - one)[known], 1)
-
-
-def test_an_outlier_counts_as_no_farther_than_the_limit() -> None:
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(100, 2))
-    X[0, 0] = 1e12
-    units = Units.of(Observations(X, np.empty((100, 0))))
-    far, farther = units.standardized(np.zeros(2, int), np.array([1e6, 1e12]))
-    assert far == farther
-    assert far < 2 * FAR
-    # What is not far off is left alone.
-    np.testing.assert_allclose(units.standardized(np.zeros(99, int), X[1:, 0]), X[1:, 0] / units.scale[0])
-
-
-def test_where_more_than_half_is_equal_the_spread_sets_the_limit() -> None:
-    X = np.concatenate((np.zeros(60), np.random.default_rng(10).normal(size=40)))[:, None]
-    units = Units.of(Observations(X, np.empty((100, 0))))
-    reach = FAR * X.std(ddof=1)
-    np.testing.assert_allclose([units.low[0], units.high[0]], [X.mean() - reach, X.mean() + reach])

@@ -24,6 +24,7 @@ from cocomplete.members.average import Average
 from cocomplete.members.prediction import Member
 from cocomplete.members.trivial import Trivial
 from cocomplete.metrics import hamming_error
+from cocomplete.solvers.choice import SOLVERS
 
 GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 KEPT = "fit was interrupted: this is the best model found so far"
@@ -139,8 +140,7 @@ def test_on_interrupt_is_checked(data: Bunch) -> None:
 
 
 WAYS = [
-    *(({**GIVEN, "solver": solver, "tol": 1e-12, "max_iter": 60}, None) for solver in ("factored", "paper")),
-    ({**GIVEN, "solver": "primal-dual", "tol": 1e-12, "max_iter": 60}, None),
+    *(({**GIVEN, "solver": solver, "tol": 1e-12, "max_iter": 60}, None) for solver in SOLVERS),
     ({"averaging": False}, "judging"),
     ({}, "judging"),
     ({}, "averaging"),
@@ -202,7 +202,7 @@ def kept(data: Bunch, after: int, stage: str | None = None, **params: Any) -> Co
         return model.fit(data.X, data.Y, progress=Impatient(after, stage))
 
 
-@pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_keep_in_the_solver_keeps_what_was_reached(data: Bunch, solver: str) -> None:
     model = kept(data, 2, **GIVEN, solver=solver, tol=1e-12, max_iter=60)
     assert not model.converged_

@@ -199,3 +199,13 @@ def test_columns_have_nothing_to_do_with_each_other_and_holes_stay_holes() -> No
         np.testing.assert_array_equal(
             NormalScores.of(X[:, j : j + 1]).apply(X[:, j : j + 1])[:, 0], together[:, j]
         )
+
+
+def test_a_column_of_the_smallest_single_numbers_has_slopes() -> None:
+    X = np.array([0, 1e-45, 3e-45, 6e-45], np.float32)[:, None]
+    scores = NormalScores.of(X)
+    with np.errstate(all="raise"):
+        z = scores.apply(X)
+        beyond = scores.apply(np.array([[-1e-44]], np.float32))
+    assert (np.diff(z[:, 0]) > 0).all()
+    assert np.isfinite(beyond).all()

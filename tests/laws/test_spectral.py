@@ -103,3 +103,11 @@ def test_empty_matrices() -> None:
     assert zero.dense().shape == (4, 3)
     assert zero.dense().dtype == np.float32
     assert zero.trace_norm == 0
+
+
+def test_a_threshold_beyond_the_float_type_leaves_nothing() -> None:
+    A = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    with np.errstate(all="raise"):
+        shrunken = shrink(A, 1e200)
+        np.testing.assert_array_equal(shrunken.dense(), np.zeros_like(A))
+    assert (shrunken.rank, shrunken.trace_norm) == (0, 0.0)

@@ -19,11 +19,12 @@ from cocomplete import CoCompleter, InputError, complete
 from cocomplete.baselines import MeanMode
 from cocomplete.datasets import make_clinic, make_low_rank_multilabel
 from cocomplete.metrics import hamming_error, relative_error, standardized_rmse
+from cocomplete.solvers.choice import SOLVERS
 
 nan = np.nan
 
 GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
-"""Nothing to choose: what is tested is quick, and does not hang on which cells were hidden."""
+"""Nothing to choose: what is tested is quick, and does not hang on which cells were held out."""
 
 
 @pytest.fixture(scope="module")
@@ -284,11 +285,15 @@ def test_polish_is_off_by_default_and_reported(table: Bunch) -> None:
 
 def test_factored_refuses_the_regime_in_between(table: Bunch) -> None:
     model = CoCompleter(rank_penalty=2.0, residual_penalty=0.5, solver="factored")
-    with pytest.raises(InputError, match=r"solver='factored' needs residual_penalty 0 or at least"):
+    refused = (
+        r"solver='factored' needs residual_penalty 0 or at least rank_penalty \(2\), got 0.5; "
+        r"use solver='primal-dual', 'paper' or 'auto'"
+    )
+    with pytest.raises(InputError, match=refused):
         model.fit(table.X, table.Y)
 
 
-@pytest.mark.parametrize("solver", ["factored", "primal-dual", "paper"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_completes(table: Bunch, solver: str) -> None:
     done = complete(table.X, table.Y, solver=solver, **GIVEN, tol=1e-2)
     assert np.isfinite(done.X).all()

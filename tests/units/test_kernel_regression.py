@@ -1,6 +1,5 @@
 """Kernel logistic regression of labels on completed rows."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,47 +20,11 @@ from cocomplete.members.kernel import (
     _compared,
     kernel_path,
 )
-from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.variational import OFFSET_PRECISION
+from tests.units.kernel_tables import VARIANCES, YES_NO, path, standardized, table
 
 nan = np.nan
-YES_NO = np.array([False, True, False, False, True, False, False])
-"""Seven features, of which two are yes/no and stand among the numbers; three labels."""
-
-FEATURES = np.concatenate((np.flatnonzero(~YES_NO), np.flatnonzero(YES_NO)))
-"""Their order in completed rows: numbers first."""
-
-VARIANCES = (0.5, 4.0)
-
-
-def table(seed: int = 0, n: int = 90) -> Observations:
-    rng = np.random.default_rng(seed)
-    T = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 10))
-    X = 5 * (T[:, :7] + rng.normal(size=(n, 7))) - 3
-    X[:, YES_NO] = (T[:, :7][:, YES_NO] + rng.logistic(size=(n, 2)) > 0).astype(float)
-    Y = (T[:, 7:] + rng.logistic(size=(n, 3)) > 0).astype(float)
-    X[rng.random(X.shape) < 0.3], Y[rng.random(Y.shape) < 0.3] = nan, nan
-    return Observations(X, Y)
-
-
-def path(
-    average: Average,
-    observed: Observations,
-    kind: KernelKind,
-    variances: Sequence[float] = VARIANCES,
-    keys: NDArray[np.uint64] | None = None,
-) -> list[KernelRegression]:
-    """Fits to a table's own rows and labels."""
-    rows = CompletedRows.of(average, observed)
-    keys = np.arange(observed.n_samples, dtype=np.uint64) if keys is None else keys
-    return list(kernel_path(average, rows, observed.Y, keys, kind, variances))
-
-
-@pytest.fixture(scope="module", params=[False, True], ids=["units", "scores"])
-def averaged(request: pytest.FixtureRequest) -> tuple[Observations, Average]:
-    observed = table()
-    return observed, Average.fit(observed, YES_NO, gaussian=request.param)
 
 
 Regressed = tuple[Observations, Average, KernelRegression, KernelRegression]
@@ -73,98 +36,6 @@ def regressed(request: pytest.FixtureRequest) -> Regressed:
     average = Average.fit(observed, YES_NO, gaussian=False)
     stiff, loose = path(average, observed, request.param)
     return observed, average, stiff, loose
-
-
-def standardized(observed: Observations, encoding: Encoding) -> FloatArray:
-    """Features as the regression has them, observed cells alone."""
-    numbers = encoding.scale.apply(observed.X[:, ~YES_NO])
-    rate = expit(encoding.log_odds[:2])
-    return np.hstack((numbers, (observed.X[:, YES_NO] - rate) / np.sqrt(rate * (1 - rate))))
-
-
-# -- completed rows ------------------------------------------------------------------------------------
-
-
-def test_what_was_observed_is_kept_and_the_rest_is_filled(averaged: tuple[Observations, Average]) -> None:
-    observed, average = averaged
-    rows = CompletedRows.of(average, observed)
-    known = standardized(observed, average.encoding)
-    seen = ~np.isnan(known)
-    assert seen.any()
-    assert not seen.all()
-    np.testing.assert_allclose(rows.X[seen], known[seen])
-    assert np.isfinite(rows.X).all()
-    # Filled in with more than the column's mean: what is known of a row predicts the rest.
-    assert rows.X[~seen].std() > 0.2
-
-
-def test_labels_are_not_looked_at(averaged: tuple[Observations, Average]) -> None:
-    observed, average = averaged
-    rows = CompletedRows.of(average, observed)
-    again = CompletedRows.of(average, replace(observed, Y=1 - observed.Y))
-    np.testing.assert_array_equal(again.X, rows.X)
-    np.testing.assert_array_equal(again.variances, rows.variances)
-
-
-def test_variance_is_that_of_what_is_missing(averaged: tuple[Observations, Average]) -> None:
-    observed, average = averaged
-    observed = Observations(observed.X[:25], np.full((25, 3), nan))
-    rows = CompletedRows.of(average, observed)
-    known = observed.X_known[:, FEATURES]
-    assert not rows.variances[known].any()
-    assert (rows.variances[~known] > 0).all()
-    # By draws of what is missing: factors, and noise on top of them.
-    rng, count = np.random.default_rng(0), 200
-    noise, rate = average.posterior.noise, expit(average.encoding.log_odds[:2])
-    drawn = np.empty((count, 25, 7))
-    for draw in drawn:
-        t = average.draw(observed, rng)[:, :7]
-        draw[:, :5] = t[:, :5] + np.sqrt(noise) * rng.standard_normal((25, 5))
-        draw[:, 5:] = (t[:, 5:] + rng.logistic(size=(25, 2)) > 0) - rate
-        draw[:, 5:] /= np.sqrt(rate * (1 - rate))
-    variances = np.where(known, 0, drawn.var(axis=0))
-    np.testing.assert_allclose(rows.variance, variances.mean(axis=1), rtol=0.3, atol=0.03)
-
-
-def test_of_an_empty_row_nothing_is_known_but_means_and_unit_variance(
-    averaged: tuple[Observations, Average],
-) -> None:
-    _, average = averaged
-    empty = Observations(np.full((1, 7), nan), np.full((1, 3), nan))
-    rows = CompletedRows.of(average, empty)
-    assert np.abs(rows.X).max() < 0.5
-    assert rows.variance[0] == pytest.approx(1, abs=0.25)
-
-
-def test_completing_leaves_the_table_alone(averaged: tuple[Observations, Average]) -> None:
-    observed, average = averaged
-    X, Y = observed.X.copy(), observed.Y.copy()
-    CompletedRows.of(average, observed)
-    np.testing.assert_array_equal(observed.X, X)
-    np.testing.assert_array_equal(observed.Y, Y)
-
-
-# -- kernels -------------------------------------------------------------------------------------------
-
-
-def test_the_kernel_falls_with_what_is_not_known() -> None:
-    rng = np.random.default_rng(0)
-    X, variances = rng.normal(size=(4, 6)), rng.random((3, 6))
-    other = CompletedRows(rng.normal(size=(3, 6)), variances)
-    certain, vague = (CompletedRows(X, np.full((4, 6), each)) for each in (0.0, 0.5))
-    np.testing.assert_allclose(other.variance, variances.mean(axis=1))
-    distance = ((X[:, None] - other.X) ** 2).mean(axis=2)
-    np.testing.assert_allclose(certain.radial(other), np.exp(-distance - other.variance))
-    np.testing.assert_allclose(vague.radial(other), np.exp(-distance - other.variance - 0.5))
-    np.testing.assert_allclose(np.diag(certain.radial(certain)), 1)
-    some = vague.take(np.array([2, 0]))
-    np.testing.assert_array_equal(some.radial(other), vague.radial(other)[[2, 0]])
-    # The linear kernel is a product of features, whatever is known of them.
-    np.testing.assert_allclose(_compared(vague, None) @ _compared(other, None).T, X @ other.X.T / 6)
-    np.testing.assert_array_equal(_compared(vague, other), vague.radial(other))
-
-
-# -- the regression ------------------------------------------------------------------------------------
 
 
 def kernel_of(rows: CompletedRows, other: CompletedRows, kind: KernelKind) -> FloatArray:
@@ -483,7 +354,10 @@ def test_log_odds_are_the_most_probable_ones_of_any_rows(
     # A row of which no label is known would be left out.
     labels[:, 0] = rng.integers(2, size=12)
     keys = np.arange(12, dtype=np.uint64)
-    (fit,) = kernel_path(seven_features, rows, labels, keys, kind, [2.0])
+    with pytest.MonkeyPatch.context() as patch:
+        # What negligible directions would add is left out on purpose: the next test is about that.
+        patch.setattr(kernel, "NEGLIGIBLE", 1e-12)
+        (fit,) = kernel_path(seven_features, rows, labels, keys, kind, [2.0])
     slope = np.nan_to_num(labels - expit(fit.of(rows).mean[:, 7:]))
     base = seven_features.encoding.log_odds[2:]
     np.testing.assert_allclose((fit.intercept - base) * OFFSET_PRECISION[1], slope.sum(axis=0), atol=5e-3)
@@ -492,42 +366,22 @@ def test_log_odds_are_the_most_probable_ones_of_any_rows(
     np.testing.assert_allclose(fit.coefficients / 2.0, expected, atol=5e-3)
 
 
-# -- what it knows that factors do not -----------------------------------------------------------------
-
-
-def regressions(X: FloatArray, Y: FloatArray) -> dict[str, KernelRegression]:
-    observed = Observations(X, Y)
-    average = Average.fit(observed, np.zeros(X.shape[1], bool), gaussian=False)
-    found: dict[str, KernelRegression] = {}
-    for kind in KERNELS:
-        *_, found[kind] = path(average, observed, kind, (0.1, 1.0, 10.0))
-    return found
-
-
-def log_loss(Y: FloatArray, z: FloatArray) -> float:
-    return float(np.mean(np.logaddexp(0, z) - Y * z))
-
-
-def test_features_of_their_own_are_found() -> None:
-    """A label for each of three features that have nothing in common."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 8))
-    Y = (2 * X[:, :3] + rng.logistic(size=(300, 3)) > 0).astype(float)
-    X[rng.random(X.shape) < 0.1] = nan
-    found = regressions(X[:150], Y[:150])
-    new = Observations(X[150:], np.full((150, 3), nan))
-    losses = {kind: log_loss(Y[150:], fit.predict(new).mean[:, 8:]) for kind, fit in found.items()}
-    assert losses["linear"] < 0.75 * log_loss(Y[150:], np.zeros((150, 3)))
-    assert losses["linear"] < 0.95 * losses["rbf"]
-
-
-def test_labels_that_no_line_separates_are_predicted_by_distance() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    Y = (X[:, :1] * X[:, 1:] + 0.2 * rng.normal(size=(300, 3)) > 0).astype(float)
-    X[rng.random(X.shape) < 0.05] = nan
-    found = regressions(X[:200], Y[:200])
-    new = Observations(X[200:], np.full((100, 3), nan))
-    wrong = {kind: np.mean((fit.predict(new).mean[:, 2:] > 0) != Y[200:]) for kind, fit in found.items()}
-    assert wrong["rbf"] < 0.25
-    assert wrong["linear"] > 0.35
+@pytest.mark.parametrize("seed", [144, 1076])
+def test_directions_left_out_change_log_odds_by_less_than_the_limit(
+    seven_features: Average, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows = CompletedRows(rng.normal(size=(12, 7)), np.zeros((12, 7)))
+    labels = rng.choice([0.0, 1.0, nan], size=(12, 3))
+    labels[:, 0] = rng.integers(2, size=12)
+    keys = np.arange(12, dtype=np.uint64)
+    (some,) = kernel_path(seven_features, rows, labels, keys, "linear", [2.0])
+    limit = kernel.NEGLIGIBLE
+    monkeypatch.setattr(kernel, "NEGLIGIBLE", 1e-12)
+    (every,) = kernel_path(seven_features, rows, labels, keys, "linear", [2.0])
+    fewer, all_of_them = some.of(rows).mean[:, 7:], every.of(rows).mean[:, 7:]
+    # A direction of which rows have a variance of at most ``limit`` follows the slope by no more than that.
+    slope = np.nan_to_num(labels - expit(all_of_them))
+    change = np.abs(fewer - all_of_them).max(axis=0)
+    assert change.max() > 1e-6
+    assert (change <= limit * np.linalg.norm(slope, axis=0) + 1e-2).all()

@@ -1,7 +1,7 @@
 """Every kind of ensemble member: judged on all folds, fitted to answer for its parts, left out on request."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -240,8 +240,17 @@ def test_folds_start_from_nothing_that_has_seen_their_held_out_cells() -> None:
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_the_whole_table_starts_from_the_first_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = []
+class Start(NamedTuple):
+    """What an average was fitted to, and from."""
+
+    observed: Observations
+    start: FactorPosterior | None
+    growth: int
+
+
+def recorded_starts(monkeypatch: pytest.MonkeyPatch) -> list[Start]:
+    """Give a list that fits of averages are noted in from now on."""
+    starts: list[Start] = []
     fit = vars(Average)["fit"].__func__
 
     def recorded(
@@ -254,9 +263,14 @@ def test_the_whole_table_starts_from_the_first_fold(monkeypatch: pytest.MonkeyPa
         growth: int = 0,
         **others: Any,
     ) -> Average:
-        starts.append((observed, start, growth))
+        starts.append(Start(observed, start, growth))
         return fit(cls, observed, yes_no, start=start, growth=growth, **others)
 
+    monkeypatch.setattr(Average, "fit", classmethod(recorded))
+    return starts
+
+
+def test_the_whole_table_starts_from_the_first_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     ensemble = fit_of(table())
     first = ensemble.folds[0]
     assert ensemble.whole.earlier is first
@@ -264,47 +278,32 @@ def test_the_whole_table_starts_from_the_first_fold(monkeypatch: pytest.MonkeyPa
     linear = {
         features: first.linear_average(features=features).average.posterior for features in (True, False)
     }
-    monkeypatch.setattr(Average, "fit", classmethod(recorded))
+    starts = recorded_starts(monkeypatch)
     for gaussian, posterior in before.items():
         average = ensemble.whole.average(gaussian=gaussian)
-        assert starts[-1][0] is ensemble.observed
-        assert starts[-1][1] is posterior
-        assert starts[-1][2] == GROWTH
+        assert starts[-1].observed is ensemble.observed
+        assert starts[-1].start is posterior
+        assert starts[-1].growth == GROWTH
         assert ensemble.whole.average(gaussian=gaussian) is average
     for features, posterior in linear.items():
         ensemble.whole.linear_average(features=features)
-        assert starts[-1][1] is posterior
+        assert starts[-1].start is posterior
     assert len(starts) == 4
 
 
 def test_normal_scores_start_from_features_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = []
-    fit = vars(Average)["fit"].__func__
-
-    def recorded(
-        cls: type[Average],
-        /,
-        observed: Observations,
-        yes_no: BoolArray,
-        *,
-        start: FactorPosterior | None = None,
-        **others: Any,
-    ) -> Average:
-        starts.append(start)
-        return fit(cls, observed, yes_no, start=start, **others)
-
-    monkeypatch.setattr(Average, "fit", classmethod(recorded))
+    starts = recorded_starts(monkeypatch)
     observed = table()
     shared = SharedFits(observed, YES_NO, content_keys(observed, 0), solve_factored)
     raw = shared.average(gaussian=False)
     shared.average(gaussian=True)
-    assert starts[0] is None
-    assert starts[1] is raw.posterior
+    assert starts[0].start is None
+    assert starts[1].start is raw.posterior
     # Labels alone have no columns in common with anything that was fitted.
     shared.linear_average(features=False)
-    assert starts[2] is None
+    assert starts[2].start is None
     shared.linear_average(features=True)
-    assert starts[3] is not None
+    assert starts[3].start is not None
 
 
 # -- the minimiser's first look ------------------------------------------------------------------------

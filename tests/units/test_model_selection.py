@@ -1,6 +1,6 @@
 import pickle
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -10,23 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
-from sklearn.utils import Bunch
 
 import cocomplete
 from cocomplete.arrays import FloatArray
-from cocomplete.baselines import MeanMode
-from cocomplete.datasets import make_low_rank_multilabel
-from cocomplete.estimator.completer import CoCompleter
 from cocomplete.exceptions import InputError
-from cocomplete.metrics import Score, hamming_error, log_loss, roc_auc, standardized_rmse
+from cocomplete.metrics import Score, hamming_error, log_loss, roc_auc
 from cocomplete.model_selection import (
     SCORERS,
     EntryKFold,
     EntryShuffleSplit,
     RowKFold,
-    cross_val_entries,
     get_scorer,
 )
 from cocomplete.table.containers import to_table
@@ -302,69 +296,6 @@ def test_splitters_and_scorers_travel_to_other_processes(thing: Any) -> None:
     assert repr(pickle.loads(pickle.dumps(thing))).split(" at ")[0] == repr(thing).split(" at ")[0]
 
 
-@pytest.fixture(scope="module")
-def table() -> Bunch:
-    return make_low_rank_multilabel(60, 12, 6, rank=2, observed=0.8, random_state=3)
-
-
-def test_cross_val_entries_scores_only_held_out_cells(table: Bunch) -> None:
-    cv = EntryKFold(3, random_state=0)
-    scores = cross_val_entries(MeanMode(), table.X, table.Y, cv=cv)
-    assert scores["X_cells"].sum() == np.isfinite(table.X).sum()
-    assert scores["y_cells"].sum() == np.isfinite(table.Y).sum()
-    assert all(values.shape == (3,) for values in scores.values())
-    for k, split in enumerate(cv.split_entries(table.X, table.Y)):
-        done = MeanMode().fit(split.X_train, split.y_train).complete(split.X_train, split.y_train)
-        assert scores["standardized_rmse"][k] == standardized_rmse(table.X, done.X, mask=split.X_hidden)
-        assert scores["hamming_error"][k] == hamming_error(table.Y, done.Y, mask=split.y_hidden)
-        assert scores["roc_auc_macro"][k] == roc_auc(table.Y, done.Y_proba, mask=split.y_hidden)
-
-
-def test_cross_val_entries_sees_that_a_low_rank_table_is_one(table: Bunch) -> None:
-    ours, plain = (
-        cross_val_entries(model, table.X, table.Y, cv=EntryShuffleSplit(2, test_size=0.2, random_state=0))
-        for model in (CoCompleter(), MeanMode())
-    )
-    for name in ("standardized_rmse", "rmse", "mae", "hamming_error", "log_loss", "brier"):
-        assert (ours[name] < plain[name]).all()
-    assert (ours["roc_auc_micro"] > plain["roc_auc_micro"]).all()
-
-
-def test_cross_val_entries_takes_frames_a_number_and_no_labels(table: Bunch) -> None:
-    scores = cross_val_entries(MeanMode(), pd.DataFrame(table.X), cv=2)
-    assert set(scores) == {"fit_seconds", "X_cells", "standardized_rmse", "rmse", "mae"}
-    named = cross_val_entries(
-        MeanMode(), pl.DataFrame(table.X), pd.DataFrame(table.Y), cv=EntryKFold(2, random_state=0)
-    )
-    bare = cross_val_entries(MeanMode(), table.X, table.Y, cv=EntryKFold(2, random_state=0))
-    for name in set(bare) - {"fit_seconds"}:
-        np.testing.assert_allclose(named[name], bare[name])
-
-
-def test_cross_val_entries_measures_intervals_where_there_are_any() -> None:
-    class Done(NamedTuple):
-        X: np.ndarray
-        Y: None
-        Y_proba: None
-        X_std: np.ndarray
-
-    class Gauss(BaseEstimator):
-        def fit(self, X: Any, y: Any = None) -> Self:
-            return self
-
-        def complete(self, X: Any, y: Any = None) -> Any:
-            return Done(np.zeros(X.shape), None, None, np.ones(X.shape))
-
-    X = np.random.default_rng(0).normal(size=(500, 8))
-    assert cross_val_entries(Gauss(), X, cv=3)["interval_coverage"] == pytest.approx(0.9, abs=0.03)
-
-
-def test_labels_that_cannot_be_judged_are_named() -> None:
-    y = np.array([[1, 0], [0, 0], [1, 0], [0, 0], [1, 0], [0, 0]])
-    with pytest.warns(UndefinedMetricWarning, match=r"skipped label\(s\) 1$"):
-        cross_val_entries(MeanMode(), np.arange(6.0)[:, None], y, cv=EntryKFold(3, random_state=0))
-
-
 def test_the_module_is_public() -> None:
     assert "model_selection" in dir(cocomplete)
     assert cocomplete.model_selection.RowKFold is RowKFold
@@ -386,9 +317,9 @@ def test_the_module_is_public() -> None:
         (lambda: list(EntryKFold(2).split_entries([[1, 2]], [[1]])), r"y has 1 observed cell\(s\), too few"),
         (
             lambda: list(EntryShuffleSplit().split_entries([[1, 2]])),
-            "X has 2 .* test_size=0.1 leaves none to hide; raise test_size",
+            "X has 2 .* test_size=0.1 leaves none to hold out; raise test_size",
         ),
-        (lambda: list(EntryShuffleSplit(test_size=0.9).split_entries([[1, 2]])), "leaves none to hide"),
+        (lambda: list(EntryShuffleSplit(test_size=0.9).split_entries([[1, 2]])), "leaves none to hold out"),
         (lambda: list(EntryKFold().split_entries([[nan]], [[nan]])), "no observed cell at all"),
         (lambda: list(EntryKFold(2).split_entries([[1], [2]], [[1]])), "X has 2 rows but y has 1"),
         (lambda: list(RowKFold(2).split([[1], [2]], [[1]])), "X has 2 rows but y has 1"),

@@ -2,40 +2,26 @@
 
 import pickle
 import warnings
-from copy import copy
-from dataclasses import replace
-from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.special import expit
 from sklearn.utils import Bunch
 
 from cocomplete import CoCompleter, InputError
-from cocomplete.arrays import FloatArray
-from cocomplete.choosing.ensemble import EnsembleFit
-from cocomplete.datasets import make_clinic, make_low_rank_multilabel
-from cocomplete.estimator import fit_ensemble
-from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.datasets import make_clinic
 from cocomplete.metrics import hamming_error, interval_coverage, log_loss, standardized_rmse
-from cocomplete.problem.observations import Observations
-
-GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
-
-SINGLE = float(np.finfo(np.float32).eps)
-"""Standard deviations of the rows of the fit are kept in single precision."""
+from tests.strategies import noisy_low_rank
 
 
 @pytest.fixture(scope="module")
 def data() -> Bunch:
-    table = make_low_rank_multilabel(160, 15, 6, rank=2, observed=0.6, random_state=1)
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=table.X.shape)
-    table.X, table.X_true = table.X + noise, table.X_true + noise
-    return table
+    return noisy_low_rank()
+
+
+GIVEN: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 
 
 @pytest.fixture(scope="module", params=["mode", "average"])
@@ -208,7 +194,7 @@ def test_yes_no_features_come_back_as_yes_or_no() -> None:
     np.testing.assert_array_equal(done.X[holes, 3], chance[holes, 0] > 0.5)
     np.testing.assert_allclose(done.X_std[holes, 3], np.sqrt(chance * (1 - chance))[holes, 0])
     assert 0 <= model.offsets_[3] <= 1
-    as_number = CoCompleter(feature_types={3: "number"}, averaging=False).fit(X)
+    as_number = CoCompleter(feature_types={3: "number"}, **GIVEN).fit(X)
     assert as_number.feature_types_[3] == "number"
     assert not np.isin(as_number.complete(X).X[:, 3], (0, 1)).all()
 
@@ -268,8 +254,8 @@ def test_only_ones_recorded(data: Bunch) -> None:
     done = model.complete(data.X, recorded)
     known = recorded == 1
     assert (done.Y[known] == 1).all()
-    hidden = ~known
-    positives, negatives = done.Y_proba[hidden & (truth == 1)], done.Y_proba[hidden & (truth == 0)]
+    held_out = ~known
+    positives, negatives = done.Y_proba[held_out & (truth == 1)], done.Y_proba[held_out & (truth == 0)]
     # Unrecorded ones rank above zeros, and as many ones are foreseen as there are, roughly.
     assert np.mean(positives[:, None] > negatives[None]) > 0.85
     assert 0.6 < done.Y_proba.mean() / truth.mean() < 1.5
@@ -291,13 +277,15 @@ def test_noise_is_answered_about_as_well_as_by_means() -> None:
     assert standardized_rmse(truth, done.X, observed=known) < 1.02 * standardized_rmse(
         truth, trivial, observed=known
     )
-    hidden = np.isnan(y)
-    expected = log_loss(labels, np.tile(rates, (60, 1)), mask=hidden)
-    assert log_loss(labels, done.Y_proba, mask=hidden) < 1.02 * expected
+    held_out = np.isnan(y)
+    expected = log_loss(labels, np.tile(rates, (60, 1)), mask=held_out)
+    assert log_loss(labels, done.Y_proba, mask=held_out) < 1.02 * expected
 
 
-def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(data: Bunch) -> None:
-    model = CoCompleter().fit(data.X, data.Y)
+def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_prediction(
+    whole: CoCompleter, data: Bunch
+) -> None:
+    model = whole
     found = model.validation_
     assert set(found) == {"features", "labels", "unlabelled"}
     assert found["features"]["rmse"] < 0.8 * found["features"]["trivial_rmse"]
@@ -315,93 +303,3 @@ def test_validation_has_the_errors_on_held_out_cells_beside_the_trivial_predicti
         assert {name: weight for name, weight in answering.items() if weight > 0} == pytest.approx(weights)
     assert CoCompleter().fit(data.X, data.Y).validation_ == found
     assert CoCompleter(random_state=1).fit(data.X, data.Y).validation_ != found
-
-
-# -- the rows of the fit -------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def every_kind(data: Bunch) -> tuple[FloatArray, FloatArray, CoCompleter]:
-    """Numbers, a yes/no feature between them, a constant one, labels, and a row of which nothing is known."""
-    X, Y = data.X.copy(), data.Y.copy()
-    X[:, 4] = np.where(np.isnan(X[:, 4]), np.nan, X[:, 4] > np.nanmedian(X[:, 4]))
-    X[:, 9] = np.where(np.isnan(X[:, 9]), np.nan, 2.5)
-    X[3], Y[3] = np.nan, np.nan
-    with pytest.warns(UserWarning, match="nothing is observed in row"):
-        model = CoCompleter(clip=False).fit(X, Y)
-    assert model.feature_types_[4] == "yes-no"
-    return X, Y, model
-
-
-def test_rows_of_the_fit_have_what_the_ensemble_predicts(
-    every_kind: tuple[FloatArray, FloatArray, CoCompleter],
-) -> None:
-    X, Y, fitted = every_kind
-    model = fitted._model
-    done = fitted.complete(X, Y)
-    narrow = model.informative.narrow(Observations(X, Y))
-    mean, std = model.informative.widen(*model.ensemble.predict(narrow))
-    numbers = np.isnan(X) & ~model.yes_no
-    np.testing.assert_allclose(done.X[numbers], mean[:, :15][numbers], rtol=1e-9)
-    np.testing.assert_allclose(done.X_std[numbers], std[numbers], rtol=SINGLE)
-    chance = expit(mean[:, 4])
-    unknown = np.isnan(X[:, 4])
-    np.testing.assert_array_equal(done.X[unknown, 4], chance[unknown] > 0.5)
-    np.testing.assert_allclose(done.X_std[unknown, 4], np.sqrt(chance * (1 - chance))[unknown], rtol=1e-9)
-    # Of labels all cells have a probability, those that are known, too.
-    np.testing.assert_allclose(done.Y_proba, expit(mean[:, 15:]), rtol=1e-9)
-    np.testing.assert_array_equal(done.Y[np.isnan(Y)], (expit(mean[:, 15:]) > 0.5)[np.isnan(Y)])
-
-
-def test_the_rows_of_the_fit_are_not_worked_out_again(
-    every_kind: tuple[FloatArray, FloatArray, CoCompleter], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, Y, model = every_kind
-    # The same rows in another order are other rows, with the same answer.
-    shuffled = model.complete(X[::-1], Y[::-1])
-    forgetful = copy(model)
-    forgetful._model = replace(model._model, fitted_rows=None)
-    worked_out = forgetful.sample_completions(3, random_state=0)
-
-    def again(*_: Any, **__: Any) -> NoReturn:
-        raise AssertionError
-
-    monkeypatch.setattr(Ensemble, "_predictions", again)
-    done = model.complete(X, Y)
-    np.testing.assert_allclose(done.X, shuffled.X[::-1], rtol=1e-9)
-    np.testing.assert_allclose(done.X_std, shuffled.X_std[::-1], rtol=SINGLE)
-    np.testing.assert_allclose(done.Y_proba, shuffled.Y_proba[::-1], rtol=1e-9)
-    # Equal tables are the same rows, whoever holds them.
-    np.testing.assert_array_equal(model.complete(X.copy(), Y.copy()).X, done.X)
-    for given in ((), (X, Y)):
-        for drawn, expected in zip(
-            model.sample_completions(3, *given, random_state=0), worked_out, strict=True
-        ):
-            np.testing.assert_allclose(drawn.X, expected.X, rtol=1e-6, atol=1e-6)
-            np.testing.assert_array_equal(drawn.Y, expected.Y)
-    # What was not kept is worked out: known cells, rows without their labels, some of the rows.
-    for ask in (model.reconstruct, lambda: model.predict_proba(X), lambda: model.complete(X[1:], Y[1:])):
-        with pytest.raises(AssertionError):
-            ask()
-
-
-@pytest.fixture(scope="module")
-def large() -> tuple[int, CoCompleter]:
-    """Bytes of a table of 10 000 rows and 50 columns, and a fit to it of averages alone."""
-    table = make_low_rank_multilabel(10_000, 44, 6, rank=3, observed=0.7, random_state=0)
-    X = table.X + np.random.default_rng(0).normal(size=table.X.shape)
-    few = partial(
-        EnsembleFit, leave_out={"as-numbers", "linear", "rbf", "number-kernel", "trees", "minimiser"}
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fit_ensemble, "EnsembleFit", few)
-        return X.nbytes + table.Y.nbytes, CoCompleter().fit(X, table.Y)
-
-
-def test_a_pickled_model_takes_at_most_three_times_its_table(large: tuple[int, CoCompleter]) -> None:
-    size, model = large
-    assert model._model.fitted_rows is not None
-    assert len(pickle.dumps(model)) <= 3 * size
-    # Asking leaves nothing behind.
-    model.complete(model._model.observed.X, model._model.observed.Y)
-    assert len(pickle.dumps(model)) <= 3 * size

@@ -132,3 +132,40 @@ def test_input_is_not_changed() -> None:
     with warnings.catch_warnings():
         Observations.from_tables(X, LABELS)
     np.testing.assert_array_equal(X, EXPECTED)
+
+
+LARGE = 2**53 + 1
+"""A whole number that no float64 holds."""
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.array([LARGE, None, 3], dtype="Int64")}, index=[5, 7, 5]),
+        pl.DataFrame({"a": [LARGE, None, 3]}),
+        pl.DataFrame({"a": [2**64 - 1, None, 3]}, schema={"a": pl.UInt64}),
+        pa.table({"a": [LARGE, None, 3]}),
+    ],
+    ids=["pandas", "polars", "without a sign", "arrow"],
+)
+def test_known_whole_numbers_stay_what_they_are_however_large(frame: Any) -> None:
+    known = np.array([[True], [False], [True]])
+    filled = fill_like(frame, "X", np.full((3, 1), 4.0), known)
+    before, after = (
+        table["a"].to_pylist() if isinstance(table, pa.Table) else list(table["a"])
+        for table in (frame, filled)
+    )
+    assert after == [before[0], 4, 3]
+    assert type(filled) is type(frame)
+    assert str(filled["a"].type if isinstance(filled, pa.Table) else filled["a"].dtype).lower() in {
+        "int64",
+        "uint64",
+    }
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [(pl.Int8, 300.0), (pl.UInt16, -1.0), (pl.Boolean, 2.0)])
+def test_whole_numbers_that_a_type_does_not_hold_make_it_a_float(dtype: Any, fill: float) -> None:
+    frame = pl.DataFrame({"a": [1, None]}).cast(dtype)
+    filled = fill_like(frame, "X", np.full((2, 1), fill), np.array([[True], [False]]))
+    assert filled["a"].to_list() == [1.0, fill]
+    assert filled["a"].dtype == pl.Float64

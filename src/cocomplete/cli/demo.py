@@ -49,7 +49,7 @@ def _comparison(clinic: "Bunch", done: "Completion", plain: "Completion") -> "Ta
     from cocomplete.metrics import hamming_error, standardized_rmse
 
     X_known, Y_known = ~np.isnan(clinic.X), ~np.isnan(clinic.Y)
-    table = Table(title="SYNTHETIC clinic table: error on hidden cells", title_justify="left", box=None)
+    table = Table(title="SYNTHETIC clinic table: error on held-out cells", title_justify="left", box=None)
     for heading in ("", "cells", "filled", "cocomplete", "mean / majority"):
         table.add_column(heading, justify="left" if not heading else "right")
     for kind, known, score, truth, ours, theirs in (

@@ -15,7 +15,7 @@ Synthetic clinic table
 ======================
 SYNTHETIC data: no patient, clinic or measurement is real, and nothing medical can be learnt from it.
 
-Five hidden factors (age, metabolism, heart and vessels, kidney, mood and pain) are drawn for every
+Five latent factors (age, metabolism, heart and vessels, kidney, mood and pain) are drawn for every
 row. Features and label scores are linear in the factors (so the table is low-rank underneath) plus
 noise; features are then brought to the units a reader expects, and yes/no features and labels are
 drawn from a sigmoid. Cells are missing completely at random, features and labels apart. The truth is

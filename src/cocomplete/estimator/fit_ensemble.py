@@ -14,6 +14,7 @@ from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
 from cocomplete.fitted.levels import HeldOutNumbers, LevelCuts, level_cuts
 from cocomplete.fitted.model import Model, levels_of_rows
+from cocomplete.fitted.sharing import shared
 from cocomplete.interrupts import stop_requested
 from cocomplete.members.minimiser import Penalties
 from cocomplete.members.prediction import Prediction
@@ -55,6 +56,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
         fitted_rows=FittedRows.of(whole, narrow, yes_no[informative.features]),
     )
+    model = shared(model)
     certified = None
     if settings.certify:
         everything = Informative.whole(observed).narrow(observed)

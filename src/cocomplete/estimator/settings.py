@@ -18,7 +18,7 @@ from cocomplete.parameter_checks import (
     check_not_negative,
     is_number,
 )
-from cocomplete.solvers.choice import OPTIONS, SOLVERS
+from cocomplete.solvers.choice import NAMES, options_of
 
 FILLS = ("value", "mean")
 
@@ -69,7 +69,7 @@ class Settings:
         settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
         for name in PENALTIES:
             _check_penalty(name, getattr(settings, name))
-        check_choice("solver", settings.solver, SOLVERS)
+        check_choice("solver", settings.solver, NAMES)
         check_choice("fill", settings.fill, FILLS)
         check_choice("label_policy", settings.label_policy, LABEL_POLICIES)
         _check_share(settings.recorded_share)
@@ -154,7 +154,7 @@ def _check_options(solver: str, options: Any) -> None:
     if not isinstance(options, dict):
         msg = f"solver_options must be None or a dict of a solver's options, got {options!r}"
         raise InputError(msg)
-    takes = OPTIONS.get(solver, ())
+    takes = options_of(solver)
     unknown = [name for name in options if name not in takes]
     if unknown:
         msg = f"solver_options has {unknown}, but solver={solver!r} takes {', '.join(takes) or 'none'}"

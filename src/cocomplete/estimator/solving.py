@@ -9,7 +9,7 @@ from cocomplete.interrupts import acknowledge_stop
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.choice import choose, solve
+from cocomplete.solvers.choice import choose, finds_offsets, is_exact, solve
 from cocomplete.solvers.polish import polish
 from cocomplete.solvers.solution import Progress, Solution
 
@@ -51,7 +51,7 @@ class MinimiserSolver:
         )
         if solution.interrupted:
             acknowledge_stop()
-        elif solver != "paper" and not solution.converged:
+        elif is_exact(solver) and not solution.converged:
             self.messages.not_converged(solver, solution, settings.tol, settings.max_rank)
         return solution
 
@@ -65,9 +65,8 @@ class MinimiserSolver:
             self.solve,
             center=settings.center,
             scale=settings.scale,
-            # Algorithm 1 has no offsets of its own: it gets fixed ones.
-            free_offsets=settings.center and settings.solver != "paper",
-            exact=settings.solver != "paper",
+            free_offsets=settings.center and finds_offsets(settings.solver),
+            exact=is_exact(settings.solver),
         )
         refit = polish(fit.objective, fit.certified) if settings.polish else None
         return fit if refit is None else replace(fit, solution=refit)

@@ -175,7 +175,7 @@ ALGORITHM_1 = ("COCO-1", "COCO-0")
 
 
 def recovery(data: Bunch, X: Any, Z: Any) -> Figures:
-    """Errors as the paper has them, over all cells, and over hidden cells alone."""
+    """Errors as the paper has them, over all cells, and over held-out cells alone."""
     shown = ~np.isnan(data.X)
     return {
         "X": float(relative_error(data.X_true, X)),
@@ -185,7 +185,7 @@ def recovery(data: Bunch, X: Any, Z: Any) -> Figures:
 
 
 def label_errors(data: Bunch, Z: Any) -> Figures:
-    """Share of wrong labels over all cells and over hidden ones, where a score above 0 means 1."""
+    """Share of wrong labels over all cells and over held-out ones, where a score above 0 means 1."""
     labels = Z > 0
     return {
         "Y": float(hamming_error(data.Y_true, labels)),
@@ -262,7 +262,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
         _table(records, "Y", METHODS_1, "Y, share of wrong labels: the paper's methods (paper's figure)"),
         _table(records, "Y", every, "Y, share of wrong labels: beyond the paper"),
         # All cells credit a method for remembering the labels it was shown.
-        _table(records, "Y hidden", every, "Y, share of wrong labels over hidden cells alone"),
+        _table(records, "Y hidden", every, "Y, share of wrong labels over held-out cells alone"),
     ]
 
 

@@ -68,8 +68,8 @@ METHODS = (*COMPLETERS, *REFERENCES)
 FIGURES = {
     "X": "X",
     "Y": "Y",
-    "X hidden": "X, hidden cells",
-    "Y hidden": "Y, hidden cells",
+    "X hidden": "X, held-out cells",
+    "Y hidden": "Y, held-out cells",
     "LIMO": "LIMO, test",
     "network": "network, test",
     "itself": "itself, test",

@@ -36,7 +36,7 @@ OPEN_POINTS = f"""
   on [X, Y] with labels 0 and 1, 100 accelerated steps from zero, cut at a half.
 - **Settings of Maxide**: both stages 100 steps with λ = 1, side information is the completed X as it is.
 - **Scaling of CAL500**: raw features. One column holds nearly all of ‖X‖_F², so the X error is that column's.
-- **The network**: one hidden layer and nothing else is said; here 100 units, Adam, 50 epochs.
+- **The network**: one hidden layer and nothing else is given; here 100 units, Adam, 50 epochs.
 - **Standard deviations** here are those of a sample (n − 1).
 """
 
@@ -119,7 +119,7 @@ def _exact(records: Sequence[Record], means: Means) -> list[str]:
         f"Solved to a duality gap of 0.001, COCO-1's X error "
         f"goes from {span('COCO-1', 'X')} to {span(EXACT[0], 'X')}. On labels the exact "
         f"minimum has the lower Y error in {_wins(means, EXACT[0], 'COCO-1', 'Y')} rows "
-        f"({span(EXACT[0], 'Y')} against {span('COCO-1', 'Y')}), over hidden cells in "
+        f"({span(EXACT[0], 'Y')} against {span('COCO-1', 'Y')}), over held-out cells in "
         f"{_wins(means, EXACT[0], 'COCO-1', 'Y hidden')}."
     ]
     if any((setting, EXACT[2], "Y hidden") in means for setting in both):
@@ -131,7 +131,7 @@ def _exact(records: Sequence[Record], means: Means) -> list[str]:
         text = (
             f"Refitted at the rank that its spectrum shows (polished), COCO-1 errs less than Algorithm 1 "
             f"over "
-            f"hidden labels in {_wins(means, EXACT[2], 'COCO-1', 'Y hidden')} rows"
+            f"held-out labels in {_wins(means, EXACT[2], 'COCO-1', 'Y hidden')} rows"
         )
         if floor:
             text += (
@@ -171,7 +171,7 @@ def _tuned(means: Means) -> list[str]:
             continue
         spans = {name: _span(means[s, method, name] for s in settings) for name in "XY"}
         sentences.append(
-            f"**{method}** (offsets, penalties chosen on hidden observed cells, duality gap "
+            f"**{method}** (offsets, penalties chosen on held-out cells, duality gap "
             f"{gap}): X {spans['X']}, Y {spans['Y']}; better than the paper's COCO-1 on X in "
             f"{_wins(means, method, 'COCO-1', 'X')} rows, on Y in {_wins(means, method, 'COCO-1', 'Y')}."
         )
@@ -224,7 +224,7 @@ def table_2_verdicts(records: Sequence[Record]) -> list[str]:
             f"{rival}, {value:.4f})"
             for name, (value, rival) in best.items()
         ]
-        sentences.append("**CoCompleter's defaults on hidden cells**: " + ", ".join(parts) + ".")
+        sentences.append("**CoCompleter's defaults on held-out cells**: " + ", ".join(parts) + ".")
     return sentences
 
 

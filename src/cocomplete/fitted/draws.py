@@ -91,7 +91,9 @@ class ScoreMargins:
                 value = encoding.scale.value(inner, mean + std * NODES[:, None])
                 # Slope of the expected value, by Stein's identity.
                 slope = WEIGHTS @ (value * NODES[:, None]) / np.maximum(std, 1e-12)
-                step = (wanted - WEIGHTS @ value) / np.maximum(slope, 1e-300)
+                # Where the map is flat, a step without end is cut to the longest.
+                with np.errstate(over="ignore"):
+                    step = (wanted - WEIGHTS @ value) / np.maximum(slope, 1e-300)
                 mean += np.clip(step, -std, std)
             found[int(j)] = Margin(mean, std)
         return found

@@ -1,14 +1,9 @@
-"""Columns of a table by name, as numbers, and filled."""
+"""Columns of a table by name or pattern."""
 
 import fnmatch
 from collections.abc import Iterable
 
-import numpy as np
-import polars as pl
-
-from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
-from cocomplete.formats.number_text import PLAIN
 
 
 def select(names: list[str], patterns: Iterable[str], option: str, source: str) -> list[str]:
@@ -32,50 +27,3 @@ def select(names: list[str], patterns: Iterable[str], option: str, source: str) 
                 raise InputError(msg)
             chosen.update(found)
     return [name for name in names if name in chosen]
-
-
-def to_numbers(frame: pl.DataFrame, columns: list[str], source: str) -> FloatArray:
-    """Give the columns as one float64 matrix with NaN for unknown.
-
-    Raises
-    ------
-    InputError
-        Naming a column of text or dates, and the first row that is no number.
-    """
-    matrix = [_numbers(frame[name], source) for name in columns]
-    return np.column_stack(matrix) if matrix else np.empty((frame.height, 0))
-
-
-def _numbers(column: pl.Series, source: str) -> FloatArray:
-    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column.cast(pl.Float64).to_numpy()
-    text = column.cast(pl.String, strict=False)
-    wrong = column.is_not_null() & ~text.str.contains(PLAIN).fill_null(value=False)
-    row = int(wrong.arg_max() or 0) if wrong.any() else int(column.is_not_null().arg_max() or 0)
-    msg = (
-        f"{source}: column {column.name!r} must hold numbers, but row {row + 2} (the header is row 1) "
-        f"holds {text[row]!r}; correct the cell, leave it empty if unknown, "
-        f"or set the column aside with --ignore '{column.name}'"
-    )
-    raise InputError(msg)
-
-
-def fill(column: pl.Series, filled: FloatArray) -> pl.Series:
-    """Put numbers into a column's holes.
-
-    Truth values stay such; whole numbers keep their type if the filled numbers allow it.
-    """
-    holes = column.is_null()
-    if not holes.any():
-        return column
-    new = pl.Series(column.name, filled, dtype=pl.Float64)
-    fresh = new.filter(holes)
-    if column.dtype == pl.Boolean:
-        new = new > 0.5
-    elif column.dtype.is_float():
-        new = new.cast(column.dtype)
-    elif column.dtype.is_integer() and bool((fresh == fresh.round()).all()):
-        new = new.cast(column.dtype, strict=False)
-    else:
-        column = column.cast(pl.Float64)
-    return new.zip_with(holes, column)

@@ -15,7 +15,7 @@ nearly diagonal, so that a few preconditioned conjugate-gradient steps solve it 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,23 @@ class CompletedRows:
     X: FloatArray
     variances: FloatArray
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle of the variances those that are not 0: what was observed has none."""
+        positive = self.variances != 0
+        return {
+            "X": self.X,
+            "shape": positive.shape,
+            "positive": np.packbits(positive),
+            "variances": self.variances[positive],
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        shape = state["shape"]
+        positive = np.unpackbits(state["positive"], count=shape[0] * shape[1]).astype(bool).reshape(shape)
+        variances = np.zeros(shape, state["variances"].dtype)
+        variances[positive] = state["variances"]
+        vars(self).update(X=state["X"], variances=variances)
+
     @cached_property
     def variance(self) -> FloatArray:
         """Mean posterior variance of each row's features."""
@@ -105,12 +122,44 @@ class CompletedRows:
         """Keep of the variances what the radial kernel needs: their mean in each row."""
         return CompletedRows(self.X, self.variance[:, None])
 
-    def radial(self, other: "CompletedRows") -> FloatArray:
+    def radial(self, other: "CompletedRows | PickedRows") -> FloatArray:
         """Give the expected radial kernel of rows with others, given what is not known of both."""
         near = rbf_kernel(self.X, other.X, gamma=1 / self.X.shape[1])
         near *= np.exp(-self.variance)[:, None]
         near *= np.exp(-other.variance)
         return np.asarray(near)
+
+
+@dataclass(frozen=True, eq=False)
+class PickedRows:
+    """Some of the rows that another ensemble member keeps, so that they are kept once.
+
+    Attributes
+    ----------
+    whole : CompletedRows
+    some : ndarray of int
+        Which of them.
+    variance : ndarray of shape (len(some),)
+        Mean posterior variance of each row's features.
+    """
+
+    whole: CompletedRows
+    some: NDArray[np.integer]
+    variance: FloatArray
+
+    @classmethod
+    def of(cls, rows: CompletedRows, whole: CompletedRows) -> "PickedRows | None":
+        """Find rows among others; None if not all are there."""
+        place = {row.tobytes(): i for i, row in enumerate(whole.X)}
+        some = [place.get(row.tobytes(), -1) for row in rows.X]
+        if min(some, default=0) < 0 or rows.X.dtype != whole.X.dtype:
+            return None
+        return cls(whole, np.array(some, np.min_scalar_type(len(whole.X))), rows.variance)
+
+    @property
+    def X(self) -> FloatArray:
+        """Their features."""
+        return np.asarray(self.whole.X[self.some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +171,7 @@ class KernelRegression:
     average : Average
         Completes features.
     kind : {"linear", "rbf"}
-    landmarks : CompletedRows or None
+    landmarks : CompletedRows, PickedRows or None
         What rows are compared with; None for the linear kernel.
     coefficients : ndarray of shape (n_features or number of landmarks, n_labels)
         What a standardised feature, over the root of their number, or a kernel with a landmark adds to a
@@ -134,7 +183,7 @@ class KernelRegression:
 
     average: Average
     kind: KernelKind
-    landmarks: CompletedRows | None
+    landmarks: CompletedRows | PickedRows | None
     coefficients: FloatArray
     intercept: FloatArray
     variance: float
@@ -201,7 +250,7 @@ def kernel_path(
         yield KernelRegression(average, kind, landmarks, coefficients, base + W[0], variance)
 
 
-def _compared(rows: CompletedRows, landmarks: CompletedRows | None) -> FloatArray:
+def _compared(rows: CompletedRows, landmarks: CompletedRows | PickedRows | None) -> FloatArray:
     """Give what coefficients multiply: features, such that the linear kernel is a product, or kernels."""
     if landmarks is None:
         return np.asarray(rows.X / np.sqrt(rows.X.shape[1]))

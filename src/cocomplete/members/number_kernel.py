@@ -59,7 +59,7 @@ class NumberKernel:
     scale: Standardization
     columns: NDArray[np.intp]
     landmarks: CompletedRows
-    chosen: tuple[NDArray[np.intp], ...]
+    chosen: tuple[NDArray[np.integer], ...]
     weights: tuple[FloatArray, ...]
     noise: float
     n_labels: int
@@ -137,11 +137,13 @@ def number_kernels(
     used = learnt_from.any(axis=1)
     landmarks = rows.take(order[used])
     compared = _Compared.of(landmarks, landmarks)
-    chosen: list[NDArray[np.intp]] = []
+    chosen: list[NDArray[np.integer]] = []
+    # A model keeps these: in as few bytes as they fit.
+    index = np.min_scalar_type(len(landmarks.X))
     weights: list[list[FloatArray]] = [[] for _ in noises]
     for k, j in enumerate(columns):
         some = np.flatnonzero(learnt_from[used, k])
-        chosen.append(some)
+        chosen.append(some.astype(index))
         K = compared.take(some).kernel(some, int(average.encoding.order[j]))
         y = targets[order[used][some], k].astype(np.float64)
         for each, noise in zip(weights, noises, strict=True):
@@ -184,7 +186,7 @@ class _Compared(NamedTuple):
             rows=self.rows.take(some), product=self.product[some], distance=self.distance[some]
         )
 
-    def kernel(self, chosen: NDArray[np.intp], left_out: int) -> FloatArray:
+    def kernel(self, chosen: NDArray[np.integer], left_out: int) -> FloatArray:
         """Linear and radial kernel of the rows with some landmarks, one column left out."""
         d = max(self.rows.X.shape[1] - 1, 1)
         x, z = self.rows.X[:, left_out], self.landmarks.X[chosen, left_out]

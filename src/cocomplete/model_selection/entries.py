@@ -120,7 +120,7 @@ class EntryKFold:
         for name, deck in zip("Xy", decks, strict=False):
             if 0 < len(deck.cells) < self.n_splits:
                 msg = (
-                    f"{name} has {len(deck.cells)} observed cell(s), too few to hide some in each of "
+                    f"{name} has {len(deck.cells)} observed cell(s), too few to hold out some in each of "
                     f"n_splits={self.n_splits} splits; lower n_splits"
                 )
                 raise InputError(msg)
@@ -196,7 +196,7 @@ class EntryShuffleSplit:
                 if n_observed and (n_observed * self.test_size < 1 or not chosen.any()):
                     msg = (
                         f"{name} has {n_observed} observed cell(s), of which test_size={self.test_size} "
-                        "leaves none to hide; raise test_size"
+                        "leaves none to hold out; raise test_size"
                     )
                     raise InputError(msg)
                 held.append(deck.mask(chosen))
@@ -233,7 +233,7 @@ def _decks(X: Any, y: Any, rng: np.random.RandomState | None) -> list[_Deck]:
         cells = np.ravel_multi_index((rows[order], columns[order]), known.shape)
         decks.append(_Deck(cells, strata[order], known.shape))
     if not any(deck.cells.size for deck in decks):
-        msg = "X and y have no observed cell at all, so there is nothing to hide"
+        msg = "X and y have no observed cell at all, so there is nothing to hold out"
         raise InputError(msg)
     return decks
 

@@ -57,7 +57,8 @@ class NormalScores(FieldsAlone):
             if n == 0 or values[0] == values[-1]:
                 out[known, j] = 0
                 continue
-            asked = np.clip(X[known, j], self.low[j], self.high[j])
+            # In single precision a slope may be too small to be a number.
+            asked = np.clip(X[known, j], self.low[j], self.high[j]).astype(np.float64)
             distinct, first = np.unique(values, return_index=True)
             middle = (first + np.diff(np.append(first, n)) / 2) / n
             score = ndtri(np.interp(asked, distinct, middle))
@@ -108,6 +109,7 @@ def _tail_slopes(values: FloatArray) -> tuple[float, float]:
     n = len(values)
     if n < 2 or values[0] == values[-1]:
         return 0.0, 0.0
+    values = values.astype(np.float64)
     reach = max(1, int(TAIL * n))
     score = ndtri((np.arange(n) + 0.5) / n)
     whole = (values[-1] - values[0]) / (score[-1] - score[0])

@@ -1,25 +1,54 @@
-"""Which solver for which regime, and one way to call them all."""
+"""Which solver for which regime, and one way to call them all.
 
+Solvers declare themselves (:mod:`cocomplete.solvers.solver`); every file of this folder is asked for its own.
+"""
+
+import pkgutil
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from cocomplete import solvers
 from cocomplete.exceptions import InputError
-from cocomplete.problem.objective import Objective
+from cocomplete.problem.objective import Objective, Regime
 from cocomplete.solvers.blas import one_thread_if_small
-from cocomplete.solvers.factored import solve_factored
-from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.solution import Progress, Solution
-from cocomplete.solvers.subgradient import solve_subgradient
-
-SOLVERS = ("auto", "factored", "primal-dual", "paper")
-
-OPTIONS = {"factored": (), "primal-dual": (), "paper": ("step", "decay", "floor")}
-"""What ``solver_options`` may hold."""
-
+from cocomplete.solvers.solver import Solver
 
 EXTREME, EXTREME_SINGLE = 1e100, 1e15
 """Penalties are at most this, and at least its inverse, so that their squares are numbers."""
+
+REASONS: dict[Regime, str] = {
+    "smooth": "residual_penalty is 0",
+    "interpolation": "residual_penalty >= rank_penalty, so features are met exactly",
+    "between": "0 < residual_penalty < rank_penalty: two trace norms",
+}
+
+NEEDS: dict[Regime, str] = {
+    "smooth": "0",
+    "interpolation": "at least rank_penalty ({:g})",
+    "between": "between 0 and rank_penalty ({:g})",
+}
+"""What a solver for a regime asks of residual_penalty."""
+
+
+def _declared() -> dict[str, Solver]:
+    """Collect the solvers of this folder, those first that "auto" takes if they suit.
+
+    Exact ones come before others, and those that see the observed cells alone before those that need the
+    whole matrix.
+    """
+    here = (one.name for one in pkgutil.iter_modules(solvers.__path__, f"{solvers.__name__}."))
+    modules = (import_module(name) for name in here if name != __name__)
+    found = [module.SOLVER for module in modules if hasattr(module, "SOLVER")]
+    return {one.name: one for one in sorted(found, key=lambda one: (not one.exact, one.dense, one.name))}
+
+
+SOLVERS = _declared()
+"""Every solver by its name."""
+
+NAMES = ("auto", *SOLVERS)
 
 
 def choose(solver: str, objective: Objective) -> tuple[str, str]:
@@ -31,20 +60,32 @@ def choose(solver: str, objective: Objective) -> tuple[str, str]:
         If the solver asked for cannot handle the regime, or the float type cannot handle the penalties.
     """
     _check_penalties(objective)
-    if solver == "factored" and objective.regime == "between":
-        msg = (
-            f"solver='factored' needs residual_penalty 0 or at least rank_penalty "
-            f"({objective.rank_penalty:g}), got {objective.residual_penalty:g}; "
-            "use solver='primal-dual' or 'auto'"
-        )
-        raise InputError(msg)
-    if solver != "auto":
+    suitable = [one.name for one in SOLVERS.values() if objective.regime in one.regimes]
+    if solver == "auto":
+        return suitable[0], REASONS[objective.regime]
+    if solver in suitable:
         return solver, "as asked"
-    return {
-        "smooth": ("factored", "residual_penalty is 0"),
-        "interpolation": ("factored", "residual_penalty >= rank_penalty, so features are met exactly"),
-        "between": ("primal-dual", "0 < residual_penalty < rank_penalty: two trace norms"),
-    }[objective.regime]
+    needs = " or ".join(NEEDS[regime] for regime in SOLVERS[solver].regimes)
+    msg = (
+        f"solver={solver!r} needs residual_penalty {needs.format(objective.rank_penalty)}, "
+        f"got {objective.residual_penalty:g}; use solver={', '.join(map(repr, suitable))} or 'auto'"
+    )
+    raise InputError(msg)
+
+
+def is_exact(solver: str) -> bool:
+    """Whether a solver stops at a duality gap; "auto" takes only such."""
+    return solver == "auto" or SOLVERS[solver].exact
+
+
+def finds_offsets(solver: str) -> bool:
+    """Whether a solver minimises over offsets too; those that "auto" takes do."""
+    return solver == "auto" or SOLVERS[solver].free_offsets
+
+
+def options_of(solver: str) -> tuple[str, ...]:
+    """Give what ``solver_options`` may hold; nothing for "auto", as solvers have none in common."""
+    return () if solver == "auto" else SOLVERS[solver].options
 
 
 def _check_penalties(objective: Objective) -> None:
@@ -74,24 +115,17 @@ def solve(
 ) -> Solution:
     """Call a solver by name with what it understands of these settings.
 
-    Raises
-    ------
-    InputError
-        If ``options`` holds something the solver does not take.
+    Parameters
+    ----------
+    solver : str
+        One that :func:`choose` gives.
+    options : dict or None
+        Known to be the solver's own.
     """
-    given = dict(options or {})
-    unknown = sorted(given.keys() - set(OPTIONS[solver]))
-    if unknown:
-        takes = ", ".join(OPTIONS[solver]) or "none"
-        msg = f"solver_options has {unknown}, but solver={solver!r} takes {takes}"
-        raise InputError(msg)
-    limit: dict[str, Any] = {} if max_iter is None else {"max_iter": max_iter}
+    declared = SOLVERS[solver]
+    settings = {"tol": tol, "max_rank": max_rank}
+    given: dict[str, Any] = {name: settings[name] for name in declared.settings}
+    if max_iter is not None:
+        given["max_iter"] = max_iter
     with one_thread_if_small(objective.shape):
-        if solver == "factored":
-            return solve_factored(objective, tol=tol, max_rank=max_rank, progress=progress, **limit)
-        if solver == "primal-dual":
-            return solve_primal_dual(objective, tol=tol, progress=progress, **limit)
-        if "step" not in given:
-            # The paper's step suits its weights; for others 1/L is the longest that surely descends.
-            given = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | given
-        return solve_subgradient(objective, progress=progress, **limit, **given)
+        return declared.solve(objective, progress=progress, **given, **(options or {}))

@@ -26,6 +26,7 @@ from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.solvers.newton import TrustRegion, newton_step
 from cocomplete.solvers.rank_growth import add_directions
 from cocomplete.solvers.solution import History, Monitor, Progress, Record, Solution
+from cocomplete.solvers.solver import Solver
 from cocomplete.solvers.start import spectral_start
 from cocomplete.spectral import LowRank, SparseSpectrum
 
@@ -87,6 +88,9 @@ def solve_factored(
     cells = Cells.of(objective.observed) if cells is None else cells
     run = FactoredRun(objective, cells, tol, max_rank, started=started)
     return run.solve(start, max_iter, monitor, progress)
+
+
+SOLVER = Solver("factored", solve_factored, ("smooth", "interpolation"), settings=("tol", "max_rank"))
 
 
 class _End(NamedTuple):

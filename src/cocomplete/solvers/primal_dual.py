@@ -22,6 +22,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import History, Monitor, Progress, Solution
+from cocomplete.solvers.solver import ALL_REGIMES, Solver
 from cocomplete.spectral import LowRank, shrink, spectral_norm
 
 RELAXATION = 1.6
@@ -86,6 +87,9 @@ def solve_primal_dual(
         history=history.records,
         interrupted=interrupted,
     )
+
+
+SOLVER = Solver("primal-dual", solve_primal_dual, ALL_REGIMES, settings=("tol",), dense=True)
 
 
 @dataclass

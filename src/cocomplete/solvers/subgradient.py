@@ -6,6 +6,7 @@ a floor and the second trace norm is not smooth.
 """
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.interrupts import stop_requested
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.solution import History, Monitor, Progress, Solution
+from cocomplete.solvers.solver import ALL_REGIMES, Solver
 from cocomplete.spectral import LowRank, Shrunken, shrink
 
 
@@ -62,6 +64,25 @@ def solve_subgradient(
     """
     history = History(perf_counter(), monitor, progress)
     return _iterate(objective, history, max_iter, step, decay, floor)
+
+
+def _solve(objective: Objective, **settings: Any) -> Solution:
+    """Run Algorithm 1 on any objective: with steps of 1/L, unless a step is given."""
+    if "step" not in settings:
+        # The paper's step suits its weights; for others 1/L is the longest that descends for certain.
+        settings = {"step": 1 / objective.smoothness, "decay": 1.0, "floor": None} | settings
+    return solve_subgradient(objective, **settings)
+
+
+SOLVER = Solver(
+    "paper",
+    _solve,
+    ALL_REGIMES,
+    options=("step", "decay", "floor"),
+    dense=True,
+    exact=False,
+    free_offsets=False,
+)
 
 
 def _iterate(

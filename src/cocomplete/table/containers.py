@@ -261,7 +261,7 @@ def from_series(column: "nw.Series[Any]", argument: str, label: str) -> FloatArr
     """Read one column of a frame by its type; objects are looked at one by one."""
     dtype = column.dtype
     if dtype.is_numeric() and dtype != nw.Decimal:
-        return np.asarray(column.cast(nw.Float32 if dtype == nw.Float32 else nw.Float64).to_numpy())
+        return _cast(column, nw.Float32 if dtype == nw.Float32 else nw.Float64)
     if dtype == nw.Boolean:
         return np.asarray(column.cast(nw.Int8).cast(nw.Float64).to_numpy())
     if isinstance(dtype, nw.Categorical | nw.Enum):
@@ -273,6 +273,14 @@ def from_series(column: "nw.Series[Any]", argument: str, label: str) -> FloatArr
     if dtype in (nw.Date, nw.Datetime):
         return _dates(column.to_list(), days=dtype == nw.Date)
     return _from_objects(column.to_list(), argument, label)
+
+
+def _cast(column: "nw.Series[Any]", dtype: Any) -> FloatArray:
+    try:
+        return np.asarray(column.cast(dtype).to_numpy())
+    except Exception:
+        # Arrow refuses whole numbers that a float rounds, with an exception of its own.
+        return _floats([None if _is_unknown(cell) else cell for cell in column.to_list()])
 
 
 def _from_objects(cells: list[Any], argument: str, label: str) -> FloatArray | TextColumn | DateColumn:

@@ -84,17 +84,31 @@ def _fill_array(
 def _with_numbers(
     column: "nw.Series[Any]", filled: FloatArray, known: BoolArray, argument: str
 ) -> "nw.Series[Any]":
-    """Fill a column of numbers or truth values."""
-    own = from_series(column, argument, column.name)
-    assert isinstance(own, np.ndarray)
-    single = column.dtype == nw.Float32
-    whole: FloatArray = np.where(known, own, filled).astype(np.float32 if single else np.float64)
-    fresh = nw.new_series(column.name, whole, backend=column.implementation)
+    """Fill a column of numbers or truth values; whole ones stay such where fills allow it."""
+    name, backend = column.name, column.implementation
     countable = column.dtype == nw.Boolean or column.dtype.is_integer()
-    if countable and bool(np.all(whole == np.round(whole))):
-        # 0/1 labels kept as nullable integers or truth values come back as what they were.
-        fresh = fresh.cast(nw.Int64).cast(column.dtype)
+    if countable and _fits(column.dtype, filled[~known]):
+        # Known cells are the user's own: a float would round large ones.
+        fresh = nw.new_series(name, np.where(known, 0, filled), backend=backend)
+        return _merged(fresh.cast(nw.Int64).cast(column.dtype), column, known)
+    own = from_series(column, argument, name)
+    assert isinstance(own, np.ndarray)
+    kind = np.float32 if column.dtype == nw.Float32 else np.float64
+    whole: FloatArray = np.where(known, own, filled).astype(kind)
+    fresh = nw.new_series(name, whole, backend=backend)
     return _typed_like(fresh, column) if fresh.dtype == column.dtype else fresh
+
+
+def _fits(dtype: Any, values: FloatArray) -> bool:
+    """Whether numbers are whole, and within what a type of whole numbers or truth values holds."""
+    if not bool(np.all(values == np.round(values))):
+        return False
+    if dtype == nw.Boolean:
+        return bool(np.isin(values, (0, 1)).all())
+    bits = int("".join(filter(str.isdigit, str(dtype))))
+    low, high = (0.0, 2.0**bits) if str(dtype).startswith("U") else (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1))
+    # Casts go by way of 64 bits with a sign.
+    return bool(((values >= low) & (values < min(high, 2.0**63))).all())
 
 
 def _with_words_or_dates(
@@ -111,13 +125,18 @@ def _with_words_or_dates(
         fresh = fresh.cast(nw.Date)
     elif not column.implementation.is_pandas_like() and dtype != nw.Object:
         fresh = fresh.cast(dtype)
+    return _merged(fresh, column, known)
+
+
+def _merged(fresh: "nw.Series[Any]", column: "nw.Series[Any]", known: BoolArray) -> "nw.Series[Any]":
+    """Give a column with fresh values where it is not known."""
     fresh = _typed_like(fresh, column)
-    mask: Any = nw.new_series(column.name, known, backend=column.implementation)
     if column.implementation.is_pandas_like():
         # Positions, not labels: an index may hold a label twice.
         native = nw.to_native(column).copy()
         native.iloc[np.flatnonzero(~known)] = nw.to_native(fresh).array[~known]
         return nw.from_native(native, series_only=True)
+    mask: Any = nw.new_series(column.name, known, backend=column.implementation)
     return column.zip_with(mask, fresh)
 
 
