@@ -36,6 +36,9 @@ from cocomplete.solvers.solution import Progress
 JUDGED_ROWS = 6_000
 """Of a longer table so many rows are judged by; members are then fitted to all of them."""
 
+JUDGING_SHARE = 0.75
+"""Of a fit's time that judging takes, roughly, for the progress that is shown."""
+
 MARGIN_ROWS = 500
 """Rows on which margins of drawn numbers are compared."""
 
@@ -128,7 +131,7 @@ class EnsembleFit:
         """Let every kind predict the held-out cells; where asked to stop, finished ones take part."""
         if not self.folds:
             return
-        for kind in self.kinds:
+        for place, kind in enumerate(self.kinds, 1):
             finished = self.contest.candidates()
             kind.judge(self.folds, self.contest)
             if stop_requested():
@@ -136,7 +139,7 @@ class EnsembleFit:
                 self.contest.keep(finished)
                 acknowledge_stop()
                 return
-            self._report(kind.name)
+            self._report(kind.name, JUDGING_SHARE * place / len(self.kinds))
 
     def _judged(self, part: Part) -> bool:
         return bool(self.held.where(part).size) and len(self.contest.candidates()) > 1
@@ -251,7 +254,8 @@ class EnsembleFit:
         # What is drawn from, and completes rows, is fitted in any case.
         source = self.whole.source
         self.interrupted |= any(one.posterior.interrupted for one in (source, *self.whole.averages()))
-        for one, parts in wanted.items():
+        for place, (one, parts) in enumerate(wanted.items()):
+            self._report(one.kind, JUDGING_SHARE + (1 - JUDGING_SHARE) * place / len(wanted))
             if stop_requested():
                 self.interrupted = True
                 break
@@ -336,6 +340,8 @@ class EnsembleFit:
             found[PART_NAMES[part]] = {**errors, "weights": members}
         return found
 
-    def _report(self, stage: str) -> None:
+    def _report(self, what: str, share: float) -> None:
         if self.progress is not None:
-            self.progress({"stage": "judging", "iteration": len(self.contest.means), "what": stage})
+            self.progress(
+                {"stage": "judging", "iteration": len(self.contest.means), "what": what, "share": share}
+            )

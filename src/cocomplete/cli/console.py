@@ -3,10 +3,22 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+SECONDS_PER_LINE = 10.0
+"""Between lines of progress where nobody is at a terminal."""
 
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -19,28 +31,67 @@ def say(text: str, *, quiet: bool = False) -> None:
 
 @contextmanager
 def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show the iteration and how far it is from done; silent when nobody is at a terminal."""
+    """Show the share that is done and the time left; without a terminal, as a line every ten seconds."""
     from cocomplete.kernels.compiling import compiling_announced
 
-    columns = (SpinnerColumn(), TextColumn("completing  {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as line:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("completing  {task.description}"),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    live = stderr.is_terminal and not quiet
+    with Progress(*columns, console=stderr, transient=True, disable=not live) as line:
         task = line.add_task("starting", total=None)
+        lines = _Lines(quiet=quiet or live)
 
         def advance(record: dict[str, Any]) -> None:
-            if record.get("stage") == "judging":
-                what = record.get("what", f"candidate {record['iteration']}")
-                line.update(task, description=f"judging on held-out cells: {what}")
-                return
-            if record.get("stage") == "averaging":
-                line.update(task, description=f"averaging over factors, sweep {record['iteration']}")
-                return
-            text = f"iteration {record['iteration']}, objective {record['objective']:.6g}"
-            if record.get("duality_gap", float("inf")) < float("inf"):
-                text += f", gap {record['duality_gap']:.1g}"
+            text, share = _described(record), record.get("share")
             line.update(task, description=text)
+            if share is not None:
+                line.update(task, total=1.0, completed=float(share))
+            lines.advance(text, share)
 
         with compiling_announced(lambda: line.update(task, description="compiling, once")):
             yield advance
+
+
+def _described(record: dict[str, Any]) -> str:
+    """Say in a few words what a fit is doing."""
+    if record.get("stage") == "judging":
+        return f"on held-out cells: {record.get('what', 'candidate ' + str(record['iteration']))}"
+    if record.get("stage") == "averaging":
+        return f"averaging over factors, sweep {record['iteration']}"
+    text = f"iteration {record['iteration']}, objective {record['objective']:.6g}"
+    if record.get("duality_gap", float("inf")) < float("inf"):
+        text += f", gap {record['duality_gap']:.1g}"
+    return text
+
+
+class _Lines:
+    """Progress where nobody is at a terminal: a line every so many seconds, with the time left.
+
+    Parameters
+    ----------
+    quiet : bool
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet, self.share = quiet, 0.0
+        self.started = self.last = perf_counter()
+
+    def advance(self, text: str, share: float | None) -> None:
+        """Note how far it is, and say so if it is time."""
+        self.share = self.share if share is None else float(share)
+        now = perf_counter()
+        if self.quiet or now - self.last < SECONDS_PER_LINE:
+            return
+        self.last = now
+        spent = now - self.started
+        left = f", about {spent * (1 - self.share) / self.share:.0f} s left" if self.share else ""
+        say(f"cocomplete: {self.share:.0%} done after {spent:.0f} s{left}: {text}")
 
 
 @contextmanager

@@ -22,6 +22,15 @@ FEWEST_ONES_ALONE = 3
 logger = logging.getLogger("cocomplete")
 
 
+def _show_log() -> None:
+    """Let log lines be seen where nobody has set logging up."""
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+
+
 class Messages:
     """Logs as asked, and collects warnings, which the estimator issues with its caller's line.
 
@@ -33,6 +42,8 @@ class Messages:
 
     def __init__(self, verbose: int) -> None:
         self.verbose = verbose
+        if verbose >= 1:
+            _show_log()
         self.warnings: list[tuple[str, type[Warning]]] = []
 
     def log(self, text: str) -> None:

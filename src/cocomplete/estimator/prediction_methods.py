@@ -56,7 +56,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         tables, observed = self._read(X, y)
         answer = self._model.answer(observed)
-        probability: FloatArray = expit(answer.Z)
+        probability = self._labels.normalised(expit(answer.Z))
         std = self._features.std(answer.X, answer.X_std, self._model.level_probabilities(answer))
         return Completion(
             tables.filled_features(self._filled(answer)),
@@ -93,7 +93,8 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_count("n", n)
         tables, observed = self._rows_of_the_fit() if X is None else self._read(X, y)
         rng = np.random.default_rng(seed_of(self.random_state) if random_state is None else random_state)
-        probability: FloatArray = expit(self._model.answer(observed, std=False, parts=LABEL_PARTS).Z)
+        log_odds = self._model.answer(observed, std=False, parts=LABEL_PARTS).Z
+        probability = self._labels.normalised(expit(log_odds))
         return [
             Completion(
                 tables.filled_features(self._features.drawn(features)),
@@ -147,8 +148,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_labels)
         """
-        probability: FloatArray = expit(self.decision_function(X))
-        return probability
+        return self._labels.normalised(expit(self.decision_function(X)))
 
     def predict(self, X: Any) -> Any:
         """Give the labels of any rows from their features.

@@ -11,7 +11,7 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
-from cocomplete.table.kinds import Kind, Ordinal, Posterior, YesNo
+from cocomplete.table.kinds import Category, Kind, Ordinal, Posterior, YesNo
 
 
 class Filled(NamedTuple):
@@ -156,6 +156,17 @@ class Schema:
             ],
             len(probability),
         )
+
+    def normalised(self, probability: FloatArray) -> FloatArray:
+        """Let the probabilities of the values of each class add up to 1."""
+        if self.is_plain:
+            return probability
+        found = probability.copy()
+        for j, kind in enumerate(self.kinds):
+            own = slice(self.bounds[j], self.bounds[j + 1])
+            if isinstance(kind, Category) and len(kind.parts) > 1:
+                found[:, own] = kind.probabilities(Posterior(probability[:, own], probability[:, own]))
+        return found
 
     def decoded(self, encoded: FloatArray) -> NDArray[Any]:
         """Give encoded columns as an array of the user's values: None, or NaN in numbers, where unknown."""
