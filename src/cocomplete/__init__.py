@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cocomplete import baselines, datasets, metrics, model_selection, statistics
+    from cocomplete import baselines, datasets, formats, metrics, model_selection, statistics
     from cocomplete.estimator.completer import CoCompleter
     from cocomplete.estimator.function import complete
     from cocomplete.estimator.loading import load
@@ -21,6 +21,7 @@ __all__ = [
     "baselines",
     "complete",
     "datasets",
+    "formats",
     "load",
     "metrics",
     "model_selection",
@@ -35,7 +36,7 @@ _HOMES = {
     "InputError": "cocomplete.exceptions",
     "pool": "cocomplete.pooling",
 }
-_MODULES = ("baselines", "datasets", "metrics", "model_selection", "statistics")
+_MODULES = ("baselines", "datasets", "formats", "metrics", "model_selection", "statistics")
 
 
 def __getattr__(name: str) -> object:
