@@ -47,8 +47,8 @@ def fit_of(observed: Observations, leave_out: Collection[str] = ()) -> EnsembleF
 def judged() -> EnsembleFit:
     fit = fit_of(table())
     fit._judge()
-    # It has no part beside logistic regressions that are averaged, as those of few labels are, but can.
-    KIND_OF["linear"].judge(fit.folds, fit.contest)
+    # It has a part only where fewer labels are known, but can.
+    KIND_OF["logistic"].judge(fit.folds, fit.contest)
     return fit
 
 
@@ -108,7 +108,7 @@ def test_small_tables_have_no_trees() -> None:
 
 
 def test_few_labels_have_averaged_logistic_regression_for_a_linear_kernel() -> None:
-    few, many = table(), table(n=4 * FEW_LABELS // 10)
+    few, many = table(n=FEW_LABELS // 5), table(n=FEW_LABELS // 2)
     for observed, expected in ((few, {"logistic"}), (many, {"linear"})):
         assert (observed.Y_known.sum() <= FEW_LABELS) == (observed is few)
         names = {kind.name for kind in KINDS if kind.applies(observed, YES_NO)}

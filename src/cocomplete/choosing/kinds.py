@@ -46,8 +46,10 @@ LEAST_KNOWN = 50
 label, in which trees of fewer cells lose to logistic regression. The tables to choose with do not ask for it:
 with 30 to 60 known cells trees lower their labels' log-loss by 2 to 3 %, with fewer than 30 by 1 %."""
 
-FEW_LABELS, MOST_FEATURES = 500, 100
-"""Known labels up to which, and features up to which, logistic regression is averaged over its posterior."""
+FEW_LABELS, MOST_FEATURES = 200, 100
+"""Known labels up to which, and features up to which, logistic regression is averaged over its posterior.
+With up to 200 known labels log-losses of the tables to choose with fall by 1 % on average, with 200 to 500 they
+rise by 4 %."""
 
 LEAST_LABELS = 3
 """Labels from which on what they have in common is modelled without features, too."""
