@@ -48,8 +48,8 @@ with 30 to 60 known cells trees lower their labels' log-loss by 2 to 3 %, with f
 
 FEW_LABELS, MOST_FEATURES = 200, 100
 """Known labels up to which, and features up to which, logistic regression is averaged over its posterior.
-With up to 200 known labels log-losses of the tables to choose with fall by 1 % on average, with 200 to 500 they
-rise by 4 %."""
+With up to 200 known labels log-losses of the tables to choose with fall by 1 % on average, with 200 to 500
+they rise by 4 %."""
 
 LEAST_LABELS = 3
 """Labels from which on what they have in common is modelled without features, too."""
