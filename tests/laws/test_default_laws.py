@@ -257,7 +257,7 @@ def test_the_recorded_share_is_found(share: float) -> None:
         model = CoCompleter(label_policy="positive-unlabelled").fit(X, seen)
     assert model.recorded_share_ == pytest.approx(share, abs=0.1)
     # The share's interval shows how well unrecorded ones are known, and a warning where they are not.
-    vague = model._model.positive.found.unrecorded_ratio > 1.25**2
+    vague = model._model.positive.found.unrecorded_ratio > 1.25
     assert vague == any("give it as recorded_share= if you know it" in str(one.message) for one in caught)
     assert vague or share < 0.8
     done = model.complete(X, seen)

@@ -11,7 +11,7 @@ from cocomplete.choosing import kinds, minimiser_kind
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.choosing.held_out import Fold, folds
 from cocomplete.choosing.kind import Candidate
-from cocomplete.choosing.kinds import KIND_OF, KINDS, LEAST_KNOWN, PAST_BEST
+from cocomplete.choosing.kinds import FEW_LABELS, KIND_OF, KINDS, LEAST_KNOWN, MOST_FEATURES, PAST_BEST
 from cocomplete.choosing.shared import GROWTH, FoldFits, SharedFits
 from cocomplete.fitted import ensemble as fitted_ensemble
 from cocomplete.fitted.parts import LABEL_PARTS, PARTS
@@ -47,6 +47,8 @@ def fit_of(observed: Observations, leave_out: Collection[str] = ()) -> EnsembleF
 def judged() -> EnsembleFit:
     fit = fit_of(table())
     fit._judge()
+    # It has a part only where fewer labels are known, but can.
+    KIND_OF["logistic"].judge(fit.folds, fit.contest)
     return fit
 
 
@@ -103,6 +105,22 @@ def test_small_tables_have_no_trees() -> None:
     fit = fit_of(table(n=LEAST_KNOWN // 2))
     fit._judge()
     assert not any(one.kind == "trees" for one in fit.contest.candidates())
+
+
+def test_few_labels_have_averaged_logistic_regression_for_a_linear_kernel() -> None:
+    few, many = table(n=FEW_LABELS // 5), table(n=FEW_LABELS // 2)
+    for observed, expected in ((few, {"logistic"}), (many, {"linear"})):
+        assert (observed.Y_known.sum() <= FEW_LABELS) == (observed is few)
+        names = {kind.name for kind in KINDS if kind.applies(observed, YES_NO)}
+        assert names & {"logistic", "linear"} == expected
+    wide = Observations(np.zeros((20, MOST_FEATURES + 1)), few.Y[:20])
+    assert not KIND_OF["logistic"].applies(wide, np.zeros(MOST_FEATURES + 1, bool))
+
+
+def test_what_needs_no_held_out_labels_counts_for_half_of_the_pull() -> None:
+    candidates = [Candidate("trivial"), Candidate("logistic"), Candidate("rbf", 3.0)]
+    np.testing.assert_allclose(EnsembleFit._target(candidates), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(EnsembleFit._target(candidates[::2]), [0.5, 0.5])
 
 
 def test_labels_alone_need_several() -> None:

@@ -129,6 +129,18 @@ def test_share_and_probabilities_are_recovered(share: float) -> None:
     assert abs(np.mean(ratios) - 1) < 0.3
 
 
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.8])
+@pytest.mark.parametrize("rate", [-5.7, -3.6, -0.8])
+def test_with_a_given_share_unrecorded_ones_are_as_many_as_there_are(share: float, rate: float) -> None:
+    # Rates of 5, 15 and 40 %. The share that was in fact recorded: that of few ones is not the one meant.
+    for seed in (0, 1, 2):
+        X, S, Y = table(seed, share, n=500, rate=rate)
+        average, _ = described(X)
+        labels = PositiveLabels.fit(Observations(X, S), average, float(S.sum() / Y.sum()))
+        found = expit(labels.log_odds(Observations(X, S), unrecorded=True))
+        assert found[S == 0].mean() == pytest.approx(Y[S == 0].mean(), rel=0.25)
+
+
 def test_everything_recorded() -> None:
     X, S, _ = table(0, 1.0, n=500)
     found, _ = from_features(X, S)
@@ -220,7 +232,7 @@ def test_the_description_with_the_larger_evidence_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "ratio"), [(0.5, 0.5, 1), (0.5, 0.75, 3), (0.75, 0.9, 3), (0.2, 0.4, 8 / 3)]
+    ("low", "high", "ratio"), [(0.5, 0.5, 1), (0.55, 0.75, 2), (0.4, 0.65, 2.25), (0.5, 0.61, 1.5)]
 )
 def test_how_many_more_ones_may_be_unrecorded(low: float, high: float, ratio: float) -> None:
     nothing = np.empty(0)

@@ -57,7 +57,7 @@ def number_weights(predictions: FloatArray, truth: FloatArray) -> FloatArray:
     return _on_simplex(loss, len(predictions), count)
 
 
-def label_weights(log_odds: FloatArray, truth: FloatArray) -> FloatArray:
+def label_weights(log_odds: FloatArray, truth: FloatArray, target: FloatArray | None = None) -> FloatArray:
     """Find weights with which log-odds have the smallest log-loss.
 
     Parameters
@@ -65,6 +65,8 @@ def label_weights(log_odds: FloatArray, truth: FloatArray) -> FloatArray:
     log_odds : ndarray of shape (n_members, n_cells)
     truth : ndarray of shape (n_cells,)
         0 or 1.
+    target : ndarray of shape (n_members,), optional
+        Weights that they are pulled towards; equal ones if not given.
     """
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -73,7 +75,7 @@ def label_weights(log_odds: FloatArray, truth: FloatArray) -> FloatArray:
         value = float(np.sum(log_loss(z, truth)))
         return value, log_odds @ (p - truth), (log_odds * (p * (1 - p))) @ log_odds.T
 
-    return _on_simplex(loss, len(log_odds), truth.size)
+    return _on_simplex(loss, len(log_odds), truth.size, target)
 
 
 def stretch(log_odds: FloatArray, base: FloatArray, truth: FloatArray) -> float:
@@ -105,9 +107,9 @@ Loss = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 """Value, in nats, slope and curvature of a loss at some weights."""
 
 
-def _on_simplex(loss: Loss, size: int, count: int) -> FloatArray:
-    """Minimise a convex loss over the simplex, pulled towards equal weights, by Newton steps."""
-    equal = np.full(size, 1 / size)
+def _on_simplex(loss: Loss, size: int, count: int, target: FloatArray | None = None) -> FloatArray:
+    """Minimise a convex loss over the simplex, pulled towards equal weights or others, by Newton steps."""
+    equal = np.full(size, 1 / size) if target is None else target
     if size == 1 or count == 0:
         return equal
     pull = 2 * TRUST * np.eye(size)

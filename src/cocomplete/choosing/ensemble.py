@@ -47,6 +47,10 @@ AVERAGES = (Candidate("average"), Candidate("scores"))
 
 TRIVIAL = Candidate("trivial")
 
+BY_EVIDENCE, EVIDENCE_SHARE = "logistic", 0.5
+"""The kind that takes part where few labels can be held out and needs none of them, and what part of the
+labels' weights is pulled towards it; the other kinds share the rest equally."""
+
 
 class EnsembleFit:
     """Judges candidates on folds, weighs the best of each kind, and fits them to the whole table.
@@ -188,9 +192,17 @@ class EnsembleFit:
         predictions = np.stack([self.contest.means[one][where] for one in candidates])
         truth = self.held.value[where]
         if part != "numbers":
-            return label_weights(predictions, truth)
+            return label_weights(predictions, truth, self._target(candidates))
         column, units = self.held.column[where], self.held.units
         return number_weights(units.standardized(column, predictions), units.standardized(column, truth))
+
+    @staticmethod
+    def _target(candidates: list[Candidate]) -> FloatArray:
+        """Give the weights that those of labels are pulled towards."""
+        own = np.array([one.kind == BY_EVIDENCE for one in candidates])
+        if not own.any() or own.all():
+            return np.full(len(candidates), 1 / len(candidates))
+        return np.where(own, EVIDENCE_SHARE, (1 - EVIDENCE_SHARE) / (len(candidates) - 1))
 
     @staticmethod
     def _aligned(weights: dict[Candidate, float], members: list[Candidate]) -> FloatArray:

@@ -12,9 +12,9 @@ from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.table.containers import column_label
 
-VAGUE_RATIO = 1.25**2
-"""The number of unrecorded ones is known to within a quarter, up or down, where the two ends of the recorded
-share's interval differ in it by at most this ratio; beyond it there is a warning."""
+VAGUE_RATIO = 1.25
+"""The number of unrecorded ones is known to within a quarter where neither end of the recorded share's
+interval makes it more than so many times as large or small; beyond it there is a warning."""
 
 FEWEST_ONES_ALONE = 3
 """Observed cells of a label from which on their all being 1 is more than chance."""
@@ -104,7 +104,7 @@ class Messages:
         elif found.unrecorded_ratio > VAGUE_RATIO:
             self._warn(
                 f"the share of the ones that is recorded is {between}; unrecorded ones may be "
-                f"{found.unrecorded_ratio:.1f} times as many at one end as at the other; {cure}"
+                f"{found.unrecorded_ratio:.1f} times as many, or as few, as it implies; {cure}"
             )
 
     def not_converged(self, solver: str, solution: Solution, tol: float, max_rank: int | None) -> None:

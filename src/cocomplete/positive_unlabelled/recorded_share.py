@@ -56,14 +56,15 @@ class RecordedShare:
 
     @property
     def unrecorded_ratio(self) -> float:
-        """How many times as many ones are unrecorded at the low end of the interval as at the high one.
+        """How many times too many, or too few, ones are unrecorded if an end of the interval is true.
 
         For every recorded one there are (1 - c) / c others: where most are recorded, a small error of the
         share is a large one of what is left.
         """
         if self.low == self.high:
             return 1.0
-        return float((1 - self.low) / self.low * self.high / max(1 - self.high, 1e-9))
+        others = [(1 - c) / c for c in (self.low, self.share, min(self.high, 1 - 1e-9))]
+        return float(max(others[0] / max(others[1], 1e-9), others[1] / others[2]))
 
 
 class RowFactors(NamedTuple):
