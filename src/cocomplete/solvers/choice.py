@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from cocomplete.engines.blas import one_thread_if_small
 from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.blas import one_thread_if_small
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.primal_dual import solve_primal_dual
 from cocomplete.solvers.solution import Progress, Solution
