@@ -303,12 +303,12 @@ def _block_gram(block: Pair) -> FloatArray:
     """Gram matrix of a block, summed over panels of rows that fit the cache."""
     left, right = block
     columns = left.shape[1] + right.shape[1]
-    gram = np.zeros((columns, columns), left.dtype)
+    gram: FloatArray | None = None
     for first in range(0, left.shape[0], GRAM_PANEL):
         rows = slice(first, first + GRAM_PANEL)
         panel = np.hstack((left[rows].toarray(), right[rows].toarray()))
-        gram += panel.T @ panel
-    return gram
+        gram = panel.T @ panel if gram is None else np.add(gram, panel.T @ panel, out=gram)
+    return np.zeros((columns, columns), left.dtype) if gram is None else gram
 
 
 def _image(block: Pair, vectors: FloatArray) -> FloatArray:

@@ -10,6 +10,9 @@ from numba import njit
 
 from cocomplete.kernels.arithmetic import FAST
 
+LEAST = 1e-300
+"""Quotients of what is smaller are anything."""
+
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _times(B, count, k, p, out):
@@ -82,7 +85,7 @@ def row_step(
     ----------
     first : int
         How many columns of U and V to leave aside at the left: those of the offsets, if they are given.
-    V : (m × first + k), in the float type of the arithmetic
+    V : (m × first + k)
     column_base (m,), row_base (n,) : constant parts of each cell's value
     ridge : (k,)
         The row pays ½ Σ ridge_c u_c²: λ1, or 0 where a coordinate is free.
@@ -95,7 +98,6 @@ def row_step(
     n = U.shape[0]
     k = V.shape[1] - first
     augmented = multiplier.shape[0] > 0
-    least = 1e-300 if V.itemsize == 8 else 1e-34
     widest = 0
     for i in range(n):
         widest = max(widest, x_start[i + 1] - x_start[i] + y_start[i + 1] - y_start[i])
@@ -157,8 +159,7 @@ def row_step(
                 p[c] = r[c] * inverse[c]
                 rz += r[c] * p[c]
             start = rz
-            # Quotients of what is next to zero are anything.
-            if start <= decrement or start < least:
+            if start <= decrement or start < LEAST:
                 break
             gain = 0.0
             for _ in range(cg_steps):

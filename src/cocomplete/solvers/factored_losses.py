@@ -105,9 +105,9 @@ class FactoredLosses:
         """Second-order model of the losses at W, in the precision of the search."""
         return Curvature(self, W, slopes, rho, dtype)
 
-    def row_step(self, W: FloatArray, multiplier: FloatArray, how: RowStep, dtype: type) -> None:
-        """Minimise over every row of U given V, in place, in the precision ``dtype``."""
-        V: FloatArray = W[self.n :].astype(dtype, copy=False)
+    def row_step(self, W: FloatArray, multiplier: FloatArray, how: RowStep) -> None:
+        """Minimise over every row of U given V, in place."""
+        V = W[self.n :].astype(np.float64, copy=False)
 
         def of_block(block: LossBlock) -> None:
             block.row_step(W[block.part.rows], V, _own(multiplier, block.part), how)
@@ -121,45 +121,32 @@ class FactoredLosses:
         coordinate that costs nothing.
         """
         flipped, n, labels = self._flipped, self.n, how.labels
-        U, V = W[:n], W[n:]
+        U, V = W[:n].astype(np.float64, copy=False), W[n:].astype(np.float64, copy=False)
         first = 0 if free_offsets else 1
-        ridge = np.full(W.shape[1] - first, how.ridge, self.dtype)
+        ridge = np.full(W.shape[1] - first, float(how.ridge))
         ridge[: 1 - first] = 0
-        column_base, multiplier = np.zeros(n, self.dtype), np.empty(0, self.dtype)
-        row_base = np.zeros(self.m, self.dtype) if free_offsets else V[:, 0].copy()
-        nothing = np.zeros(self.m + 1, np.int64)
-        x_start, y_start = (nothing, flipped.y_start) if labels else (flipped.x_start, nothing)
+        row_base = np.zeros(self.m) if free_offsets else V[:, 0].copy()
+        nothing = np.zeros(0, np.int32), np.zeros(0)
 
         def of_columns(bounds: tuple[int, int]) -> None:
-            own, ends = slice(*bounds), slice(bounds[0], bounds[1] + 1)
-            row_step(
-                x_start[ends],
-                flipped.x_row,
-                flipped.x_value,
-                multiplier,
-                self.dtype.type(how.rho),
-                y_start[ends],
-                flipped.y_row,
-                flipped.y_value,
-                first,
-                U,
-                column_base,
-                row_base[own],
-                ridge,
-                V[own],
-                *how.steps,
-                self.dtype.type(how.decrement),
-            )
+            start, row, value = flipped.of(*bounds, labels=labels)
+            own, no_start = slice(*bounds), np.zeros_like(start)
+            x = (no_start, *nothing) if labels else (start, row, value)
+            y = (start, row, value) if labels else (no_start, *nothing)
+            given = (first, U, np.zeros(n), row_base[own], ridge, V[own])
+            arguments = (*x, np.empty(0), float(how.rho), *y, *given, *how.steps, float(how.decrement))
+            row_step(*arguments)
 
         d = self.cells.n_features
         begin, end = (d, self.m) if labels else (0, d)
         step = -(-(end - begin) // COLUMN_BLOCKS)
         blocks = [(begin + a, begin + b) for a, b in row_bounds(end - begin, 1, max(step, 1))]
         InProcess.each(blocks, of_columns)
+        W[n + begin : n + end] = V[begin:end]
 
     @cached_property
     def _flipped(self) -> "_Flipped":
-        return _Flipped.of(self.cells)
+        return _Flipped.transposed(self.cells)
 
     def forget_columns(self) -> None:
         """Give back the memory of the transposed cells, which only the start needs."""
@@ -219,8 +206,17 @@ class _Flipped:
     y_row: NDArray[np.int32]
     y_value: FloatArray
 
+    def of(
+        self, first: int, last: int, *, labels: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:
+        """Give the cells of some consecutive columns: where each begins, rows and values."""
+        start = self.y_start if labels else self.x_start
+        row, value = (self.y_row, self.y_value) if labels else (self.x_row, self.x_value)
+        own = slice(start[first], start[last])
+        return start[first : last + 1] - start[first], row[own], value[own].astype(np.float64, copy=False)
+
     @classmethod
-    def of(cls, cells: Cells) -> "_Flipped":
+    def transposed(cls, cells: Cells) -> "_Flipped":
         n, m = cells.shape
         parts = []
         for start, column, value in (

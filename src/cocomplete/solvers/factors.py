@@ -44,7 +44,7 @@ class FactoredObjective:
     losses : FactoredLosses
         Of its cells.
     search_dtype : type
-        Precision of search directions and row steps; values and gradients keep that of the data.
+        Precision of search directions; values and gradients keep that of the data.
     """
 
     def __init__(self, objective: Objective, losses: FactoredLosses, search_dtype: type) -> None:
@@ -87,7 +87,7 @@ class FactoredObjective:
     def row_step(self, W: FloatArray, decrement: float) -> None:
         """Minimise over U given V, in place."""
         how = RowStep(self.rho, self.ridge, decrement)
-        self.losses.row_step(W, self.multiplier, how, self.search_dtype)
+        self.losses.row_step(W, self.multiplier, how)
 
     def curvature(self, point: Point) -> Curvature:
         """Second-order model of the losses there."""

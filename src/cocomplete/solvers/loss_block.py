@@ -1,8 +1,8 @@
 """The losses' passes over the observed cells of one row block.
 
 Each is a function of the block, of its rows' factors U and of V, and gives what concerns the columns as sums
-over the block's rows. Kernels are called with numbers of one precision, that of V: what is stored in another
-is converted for the length of the visit.
+over the block's rows. Kernels are called with numbers of one precision: what is stored in another is
+converted for the length of the visit.
 """
 
 from dataclasses import dataclass
@@ -94,37 +94,39 @@ class LossBlock:
         return sums, GV
 
     def row_step(self, U: FloatArray, V: FloatArray, multiplier: FloatArray, how: RowStep) -> None:
-        """Minimise over every row of U given V, in place, in the precision of V.
+        """Minimise over every row of U given V, in place.
+
+        In double precision always: single precision takes as long, and another kernel to compile.
 
         Parameters
         ----------
         U : ndarray of shape (n_rows, width)
             Its first column is ones.
-        V : ndarray of shape (m, width)
+        V : ndarray of float64, shape (m, width)
             Its first column are the offsets.
         multiplier : ndarray
             One number per observed feature of the block, or none.
         how : RowStep
         """
-        cells, dtype = self.part.cells, V.dtype
-        own: FloatArray = U.astype(dtype, copy=False)
+        cells = self.part.cells
+        own = U.astype(np.float64, copy=False)
         row_step(
             cells.x_start,
             cells.x_column,
-            cells.x_value.astype(dtype, copy=False),
-            multiplier.astype(dtype, copy=False),
-            dtype.type(how.rho),
+            cells.x_value.astype(np.float64, copy=False),
+            multiplier.astype(np.float64, copy=False),
+            float(how.rho),
             cells.y_start if how.labels else np.zeros_like(cells.y_start),
             cells.y_column,
-            cells.y_value.astype(dtype, copy=False),
+            cells.y_value.astype(np.float64, copy=False),
             1,
             V,
             V[:, 0].copy(),
-            np.zeros(len(U), dtype),
-            np.full(V.shape[1] - 1, how.ridge, dtype),
+            np.zeros(len(U)),
+            np.full(V.shape[1] - 1, float(how.ridge)),
             own,
             *how.steps,
-            dtype.type(how.decrement),
+            float(how.decrement),
         )
         if own is not U:
             U[:] = own
@@ -188,7 +190,8 @@ def _dense_times(
     for first, last in bounds:
         rows, panel = slice(first, last), whole_panel[: last - first]
         change = np.hstack((U[rows], dU[rows])) @ swapped.T
-        spread(first, last, *given, change, panel)
+        arguments = (first, last, *given, change, panel)
+        spread(*arguments)
         np.matmul(panel, right, out=HU[rows])
         HV += panel[:, :m].T @ U[rows]
         HV += panel[:, m:].T @ dU[rows]

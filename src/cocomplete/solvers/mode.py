@@ -109,13 +109,13 @@ class Mode(FieldsAlone):
         n, m = cells.shape
         k = self.V.shape[1]
         width = -(-(k + 1) // PADDING) * PADDING
-        U, V = np.zeros((n, width), cells.x_value.dtype), np.zeros((m, width), cells.x_value.dtype)
+        U, V = np.zeros((n, width)), np.zeros((m, width))
         U[:, 0] = 1
         V[:, 0] = self.offsets
         V[:, 1 : k + 1] = self.V
         how = RowStep(self.rho, self.ridge, decrement, steps)
         LossBlock(Part.whole(cells)).row_step(U, V, np.empty(0, V.dtype), how)
-        return U[:, 1 : k + 1]
+        return U[:, 1 : k + 1].astype(cells.x_value.dtype, copy=False)
 
     def _covariance(self, cells: Cells, U: FloatArray) -> FloatArray:
         """Inverse curvature of every row's share of F at its minimum, packed."""
@@ -163,8 +163,7 @@ class Mode(FieldsAlone):
                 spread = np.einsum("qp,qp->q", self._covariance(some, U)[row], twice[some.x_column])
                 # The leverage: how far the cell pulls its own prediction.
                 residual = residual / (1 - np.minimum(self.rho * spread, 0.99))
-            squares: FloatArray = np.bincount(some.x_column, residual**2, d)
-            return squares
+            return np.bincount(some.x_column, residual**2, d).astype(np.float64)
 
         for squares in InProcess.visit(row_bounds(cells.shape[0], k**2, CHUNK), of_rows):
             total += squares

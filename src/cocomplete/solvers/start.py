@@ -27,7 +27,7 @@ def spectral_start(function: FactoredObjective, max_rank: int) -> FloatArray:
     features_alone = RowStep(function.rho, function.ridge, decrement=0.0, labels=False)
     no_multiplier = np.empty(0, losses.dtype)
     for _ in range(SWEEPS if cells.x_value.size else 0):
-        losses.row_step(W, no_multiplier, features_alone, losses.dtype.type)
+        losses.row_step(W, no_multiplier, features_alone)
         losses.column_step(W, features_alone, free_offsets=free)
         W, _ = function.balance(W)
     if cells.y_value.size:
