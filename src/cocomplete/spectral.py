@@ -276,6 +276,8 @@ class SparseSpectrum:
         gram = np.zeros((self.columns, self.columns), self.dtype)
         for of_block in InProcess.visit(self.blocks, _block_gram):
             gram += of_block
+            # It is as large as the sum: none is kept while the next is made.
+            del of_block
         return gram
 
     def _lanczos_norm(self) -> float:

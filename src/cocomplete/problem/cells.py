@@ -107,8 +107,8 @@ class Cells:
         """Give values on Ω as two sparse matrices, features and labels, without copying them."""
         n, m = self.shape
         d = self.n_features
-        left = sparse.csr_array((gx, self.x_column, self.x_start), shape=(n, d))
-        right = sparse.csr_array((gy, self.y_column - np.int32(d), self.y_start), shape=(n, m - d))
+        left = _matrix(gx, self.x_column, self.x_start, (n, d))
+        right = _matrix(gy, self.y_column - np.int32(d), self.y_start, (n, m - d))
         return left, right
 
 
@@ -153,6 +153,16 @@ def matrix_blocks(
         left, right = part.cells.matrices(gx[part.x], part.cells.y_value if gy is None else gy[part.y])
         blocks.append((left, right[:, :0] if gy is None else right))
     return blocks
+
+
+def _matrix(
+    values: FloatArray, column: NDArray[np.int32], start: NDArray[np.int64], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Make a sparse matrix around its arrays; SciPy's constructor would copy parts of larger ones."""
+    matrix = sparse.csr_array(shape, dtype=values.dtype)
+    index = np.int32 if values.size <= np.iinfo(np.int32).max else np.int64
+    matrix.data, matrix.indices, matrix.indptr = values, column.astype(index, copy=False), start.astype(index)
+    return matrix
 
 
 def _compress(known: BoolArray, first: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
