@@ -246,3 +246,27 @@ def test_small_problems_leave_blas_one_thread() -> None:
         assert threads() == usual
         with one_thread_if_small((FEW, 2)):
             assert threads() == usual
+
+
+@pytest.mark.parametrize("share", [0.4, 0.05])
+def test_answers_do_not_depend_on_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    from numba import get_num_threads, set_num_threads
+
+    from tests.conftest import THREADS
+
+    # Several blocks of rows; with few cells they are visited one by one.
+    monkeypatch.setattr("cocomplete.problem.cells.PART_NUMBERS", 1)
+    data = make_low_rank_multilabel(200, 20, 6, 3, share, random_state=0)
+    objective = Objective(Observations(data.X, data.Y), 0.5, 0.0, 0.1, np.zeros(26))
+    assert len(Cells.of(objective.observed).parts()) > 4
+    before, answers = get_num_threads(), []
+    for threads in (1, THREADS):
+        set_num_threads(threads)
+        answers.append(solve_factored(objective, tol=1e-4))
+    set_num_threads(before)
+    np.testing.assert_array_equal(answers[0].M.dense(), answers[1].M.dense())
+    # Nor is the answer that of another table because it is cut into blocks.
+    monkeypatch.undo()
+    assert answers[0].objective == pytest.approx(solve_factored(objective, tol=1e-4).objective, rel=2e-4)
