@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-cost bench-long bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-cost bench-long bench-first-use bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -49,6 +49,10 @@ bench-cost: $(VENV)/.installed
 
 bench-long: $(VENV)/.installed
 	$(BIN)/python benchmarks/cost.py --long
+
+# What the first default fit after an installation costs beyond the second, in both precisions.
+bench-first-use: $(VENV)/.installed
+	$(BIN)/python benchmarks/first_use.py
 
 bench-draws: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/draws.py

@@ -7,6 +7,7 @@ through NumPy's own BLAS: SciPy brings a second one, and two pools of threads on
 other down severalfold.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.row_blocks import InProcess
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,23 +203,32 @@ def _safe_ratio(A: FloatArray) -> float:
     return float(np.sqrt(np.finfo(A.dtype).eps))
 
 
+Pair = tuple[sparse.csr_array, sparse.csr_array]
+"""Two sparse matrices with the same rows, side by side."""
+
+GRAM_PANEL = 256
+"""Rows that are multiplied as a dense panel at a time."""
+
 DENSE_GRAM = 1500
 """Up to this many columns a sparse matrix is judged by its dense Gram matrix, exactly; beyond by Lanczos."""
 
 
 class SparseSpectrum:
-    """Largest singular values and right singular vectors of a sparse matrix [left, right].
+    """Largest singular values and right singular vectors of a sparse matrix.
 
     Parameters
     ----------
-    left, right : scipy.sparse.csr_array
-        Two matrices with the same rows, side by side.
+    blocks : sequence of pairs of scipy.sparse.csr_array
+        Consecutive rows of the matrix; each pair has the same rows and lies side by side. Every product goes
+        through the engine, block by block.
     floor : float, default=inf
         Directions at or below this singular value will not be asked for; by default none will.
     """
 
-    def __init__(self, left: sparse.csr_array, right: sparse.csr_array, floor: float = float("inf")) -> None:
-        self.left, self.right, self.floor = left, right, floor
+    def __init__(self, blocks: Sequence[Pair], floor: float = float("inf")) -> None:
+        self.blocks, self.floor = blocks, floor
+        left, right = blocks[0]
+        self.dtype = left.dtype
         self.columns = left.shape[1] + right.shape[1]
 
     def largest(self) -> float:
@@ -238,9 +249,7 @@ class SparseSpectrum:
 
     def images(self, vectors: FloatArray) -> FloatArray:
         """Multiply the matrix by vectors, one per column."""
-        d = self.left.shape[1]
-        out: FloatArray = self.left @ vectors[:d] + self.right @ vectors[d:]
-        return out
+        return np.concatenate(list(InProcess.visit(self.blocks, lambda block: _image(block, vectors))))
 
     def trace_norm(self) -> float:
         """Sum of the singular values; infinite if there are too many columns to know it exactly."""
@@ -251,7 +260,7 @@ class SparseSpectrum:
     @cached_property
     def _found(self) -> tuple[float, FloatArray, FloatArray]:
         """Spectral norm, and the directions above the floor."""
-        nothing = np.empty(0, self.left.dtype), np.empty((self.columns, 0), self.left.dtype)
+        nothing = np.empty(0, self.dtype), np.empty((self.columns, 0), self.dtype)
         if self.columns == 0:
             return 0.0, *nothing
         if self.columns > DENSE_GRAM:
@@ -265,13 +274,12 @@ class SparseSpectrum:
         return float(values[-1]), values[first:][::-1].copy(), vectors[:, first:][:, ::-1].copy()
 
     def _gram(self) -> FloatArray:
-        """Gram matrix, summed over panels of rows that fit the cache."""
-        gram = np.zeros((self.columns, self.columns), self.left.dtype)
-        step = 256
-        for first in range(0, self.left.shape[0], step):
-            rows = slice(first, first + step)
-            panel = np.hstack((self.left[rows].toarray(), self.right[rows].toarray()))
-            gram += panel.T @ panel
+        """Gram matrix, summed over the blocks."""
+        gram = np.zeros((self.columns, self.columns), self.dtype)
+        for of_block in InProcess.visit(self.blocks, _block_gram):
+            gram += of_block
+            # It is as large as the sum: none is kept while the next is made.
+            del of_block
         return gram
 
     def _lanczos_norm(self) -> float:
@@ -282,12 +290,40 @@ class SparseSpectrum:
         return float(np.sqrt(square + residual))
 
     def _apply(self, v: FloatArray) -> FloatArray:
-        image = self.images(v)
-        return np.concatenate((self.left.T @ image, self.right.T @ image))
+        total = np.zeros_like(v)
+        for of_block in InProcess.visit(self.blocks, lambda block: _applied(block, v)):
+            total += of_block
+        return total
 
     def _lanczos(self, count: int) -> tuple[FloatArray, FloatArray]:
-        operator = LinearOperator((self.columns, self.columns), matvec=self._apply, dtype=self.left.dtype)
+        operator = LinearOperator((self.columns, self.columns), matvec=self._apply, dtype=self.dtype)
         # A fixed start vector makes the answer repeatable.
-        start = np.random.default_rng(0).standard_normal(self.columns).astype(self.left.dtype)
+        start = np.random.default_rng(0).standard_normal(self.columns).astype(self.dtype)
         squares, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=1e-6)
         return np.sqrt(np.maximum(squares, 0))[::-1], vectors[:, ::-1]
+
+
+def _block_gram(block: Pair) -> FloatArray:
+    """Gram matrix of a block, summed over panels of rows that fit the cache."""
+    left, right = block
+    columns = left.shape[1] + right.shape[1]
+    gram: FloatArray | None = None
+    for first in range(0, left.shape[0], GRAM_PANEL):
+        rows = slice(first, first + GRAM_PANEL)
+        panel = np.hstack((left[rows].toarray(), right[rows].toarray()))
+        gram = panel.T @ panel if gram is None else np.add(gram, panel.T @ panel, out=gram)
+    return np.zeros((columns, columns), left.dtype) if gram is None else gram
+
+
+def _image(block: Pair, vectors: FloatArray) -> FloatArray:
+    """Multiply a block by vectors, one per column."""
+    left, right = block
+    d = left.shape[1]
+    out: FloatArray = left @ vectors[:d] + right @ vectors[d:]
+    return out
+
+
+def _applied(block: Pair, v: FloatArray) -> FloatArray:
+    """Multiply a vector by a block and by its transpose."""
+    image = _image(block, v)
+    return np.concatenate((block[0].T @ image, block[1].T @ image))

@@ -202,9 +202,11 @@ def test_polishing_meets_features_that_are_constraints() -> None:
 def test_wide_tables_are_certified_by_lanczos_and_agree_with_the_exact_spectrum() -> None:
     rng = np.random.default_rng(0)
     dense = np.where(rng.random((40, DENSE_GRAM + 100)) < 0.05, rng.normal(size=(40, DENSE_GRAM + 100)), 0)
-    left, right = sparse.csr_array(dense[:, :1000]), sparse.csr_array(dense[:, 1000:])
+    blocks = [
+        (sparse.csr_array(rows[:, :1000]), sparse.csr_array(rows[:, 1000:])) for rows in np.split(dense, 4)
+    ]
     exact = np.linalg.svd(dense, compute_uv=False)
-    spectrum = SparseSpectrum(left, right, floor=0.0)
+    spectrum = SparseSpectrum(blocks, floor=0.0)
     assert exact[0] - 1e-9 <= spectrum.largest() <= exact[0] * (1 + 1e-3)
     values, vectors = spectrum.above((exact[4] + exact[5]) / 2, 40)
     np.testing.assert_allclose(values, exact[:5], rtol=1e-5)
@@ -228,7 +230,7 @@ def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap() -> None
 def test_small_problems_leave_blas_one_thread() -> None:
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    from cocomplete.solvers.blas import FEW, one_thread_if_small
+    from cocomplete.engines.blas import FEW, one_thread_if_small
 
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -241,3 +243,27 @@ def test_small_problems_leave_blas_one_thread() -> None:
         assert threads() == usual
         with one_thread_if_small((FEW, 2)):
             assert threads() == usual
+
+
+@pytest.mark.parametrize("share", [0.4, 0.05])
+def test_answers_do_not_depend_on_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    from numba import get_num_threads, set_num_threads
+
+    from tests.conftest import THREADS
+
+    # Several blocks of rows; with few cells they are visited one by one.
+    monkeypatch.setattr("cocomplete.problem.cells.PART_NUMBERS", 1)
+    data = make_low_rank_multilabel(200, 20, 6, 3, share, random_state=0)
+    objective = Objective(Observations(data.X, data.Y), 0.5, 0.0, 0.1, np.zeros(26))
+    assert len(Cells.of(objective.observed).parts()) > 4
+    before, answers = get_num_threads(), []
+    for threads in (1, THREADS):
+        set_num_threads(threads)
+        answers.append(solve_factored(objective, tol=1e-4))
+    set_num_threads(before)
+    np.testing.assert_array_equal(answers[0].M.dense(), answers[1].M.dense())
+    # Nor is the answer that of another table because it is cut into blocks.
+    monkeypatch.undo()
+    assert answers[0].objective == pytest.approx(solve_factored(objective, tol=1e-4).objective, rel=2e-4)

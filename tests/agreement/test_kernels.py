@@ -15,7 +15,7 @@ from cocomplete.kernels import reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers import moments, row_block
-from cocomplete.solvers.moments import Pattern, even_blocks, normal_posteriors, pack, unpack, weights
+from cocomplete.solvers.moments import Pattern, normal_posteriors, pack, unpack, weights
 from cocomplete.solvers.row_block import Columns, RowBlock, Rows
 
 pytestmark = pytest.mark.usefixtures("every_thread")
@@ -59,39 +59,32 @@ def assert_same(results: list[Any], rtol: float = 1e-9) -> None:
 @given(st.integers(0, 10_000), st.booleans())
 def test_evaluate(seed: int, augmented: bool) -> None:
     rng, cells, U, V, _, _ = table(seed)
-    bounds = cells.blocks()
     multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
-    shapes = (
-        cells.x_value.shape,
-        cells.y_value.shape,
-        cells.y_value.shape,
-        U.shape,
-        (len(bounds) - 1, *V.shape),
-    )
+    shapes = (cells.x_value.shape, cells.y_value.shape, cells.y_value.shape, U.shape, V.shape)
     x = (cells.x_start, cells.x_column, cells.x_value, multiplier, 0.7)
     y = (cells.y_start, cells.y_column, cells.y_value)
-    results = both("evaluate", lambda: [np.empty(shape) for shape in shapes], bounds, *x, *y, U, V)
+    results = both("evaluate", lambda: [np.empty(shape) for shape in shapes], *x, *y, U, V)
     assert_same(results)
     # Without room for a gradient only the slopes are written.
-    small = (*shapes[:3], (0, 0), (0, 0, 0))
-    assert_same(both("evaluate", lambda: [np.empty(shape) for shape in small], bounds, *x, *y, U, V))
+    small = (*shapes[:3], (0, 0), (0, 0))
+    assert_same(both("evaluate", lambda: [np.empty(shape) for shape in small], *x, *y, U, V))
 
 
 @given(st.integers(0, 10_000), st.sampled_from([np.float64, np.float32]))
 def test_slopes_and_blend(seed: int, dtype: DTypeLike) -> None:
     rng, cells, U, V, _, _ = table(seed, dtype)
-    bounds, T = cells.blocks(), U @ V.T
+    T = U @ V.T
     x, y = (cells.x_start, cells.x_column), (cells.y_start, cells.y_column, cells.y_value)
     rtol = 1e-9 if dtype is np.float64 else 1e-4
-    results = both("slopes", lambda: [np.zeros_like(T)], bounds, *x, cells.x_value, 0.7, *y, T)
+    results = both("slopes", lambda: [np.zeros_like(T)], *x, cells.x_value, 0.7, *y, T)
     assert_same(results, rtol)
     gradient = results[0][1][0]
     assert not gradient[:, : cells.n_features][np.isnan(cells_as_table(cells))].any()
     factor = rng.normal(size=(len(U), cells.n_features)).astype(dtype)
-    blended = both("blend", lambda: [gradient.copy()], bounds, *x, 0.3, 1.7, factor)
+    blended = both("blend", lambda: [gradient.copy()], *x, 0.3, 1.7, factor)
     assert_same(blended, rtol)
     pattern = (*x, *y[:2])
-    assert_same(both("descend", lambda: [T.copy()], bounds, *pattern, 0.4, gradient), rtol)
+    assert_same(both("descend", lambda: [T.copy()], *pattern, 0.4, gradient), rtol)
 
 
 def cells_as_table(cells: Cells) -> FloatArray:
@@ -104,16 +97,15 @@ def cells_as_table(cells: Cells) -> FloatArray:
 @given(st.integers(0, 10_000))
 def test_curvature_product_and_diagonal(seed: int) -> None:
     rng, cells, U, V, dU, dV = table(seed)
-    bounds = cells.blocks()
     gx, gy = rng.normal(size=cells.x_value.size), rng.normal(size=cells.y_value.size)
     hy = rng.random(gy.size)
 
     def outputs() -> list[FloatArray]:
-        return [np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))]
+        return [np.empty(U.shape), np.empty(V.shape)]
 
     xs, xc, ys, yc = pattern(cells)
-    assert_same(both("curvature_product", outputs, bounds, xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV))
-    assert_same(both("diagonal", outputs, bounds, xs, xc, 0.7, ys, yc, hy, U, V))
+    assert_same(both("curvature_product", outputs, xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV))
+    assert_same(both("diagonal", outputs, xs, xc, 0.7, ys, yc, hy, U, V))
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.integers(0, 1))
@@ -126,7 +118,6 @@ def test_row_step_reaches_the_same_minimum(seed: int, augmented: bool, first: in
     for module in (compiled, reference):
         mine = U.copy()
         module.row_step(
-            cells.blocks(),
             cells.x_start,
             cells.x_column,
             cells.x_value,
@@ -165,7 +156,7 @@ def test_panels_and_products(seed: int) -> None:
         module.clear(first, n, xs, xc, ys, yc, panel)
         assert not panel.any()
     np.testing.assert_allclose(panels[0], panels[1])
-    assert_same(both("products", lambda: [np.empty(xc.size)], cells.blocks(), xs, xc, U, V))
+    assert_same(both("products", lambda: [np.empty(xc.size)], xs, xc, U, V))
 
 
 def moments_of(rng: np.random.Generator, count: int, k: int) -> tuple[FloatArray, FloatArray]:
@@ -184,7 +175,7 @@ def test_weighted_sums(seed: int) -> None:
     def outputs() -> list[FloatArray]:
         return [np.full((len(U), second.shape[1]), np.nan), np.full(U.shape, np.nan)]
 
-    pieces = (even_blocks(whole.start), whole.start, whole.column, weight, linear, mean, second)
+    pieces = (whole.start, whole.column, weight, linear, mean, second)
     assert_same(both("weighted_sums", outputs, *pieces), rtol=1e-8)
 
 
@@ -220,7 +211,7 @@ def test_cell_moments(seed: int) -> None:
     rng, cells, U, V, _, _ = table(seed)
     whole, k = Pattern.of(cells), U.shape[1]
     (U, second_u), (V, second_v) = moments_of(rng, len(U), k), moments_of(rng, len(V), k)
-    pieces = (even_blocks(whole.start), whole.start, whole.column, U, second_u, V, second_v * weights(k))
+    pieces = (whole.start, whole.column, U, second_u, V, second_v * weights(k))
     results = both("cell_moments", lambda: [np.full(whole.value.size, np.nan) for _ in range(2)], *pieces)
     assert_same(results)
     # The variance of a product of independent vectors, written out.
@@ -260,46 +251,39 @@ def test_a_pattern_holds_every_cell_once_by_rows_and_by_columns(seed: int) -> No
     assert np.isfinite(by_row).sum() == whole.value.size == cells.x_value.size + cells.y_value.size
     labels = np.isfinite(by_row[:, cells.n_features :]).sum()
     assert labels == whole.labels.sum() == cells.y_value.size
-    for start, count in ((whole.start, n), (flipped.start, m)):
-        bounds = even_blocks(start)
-        assert bounds[0] == 0
-        assert bounds[-1] == count
-        assert (np.diff(bounds) >= 0).all()
 
 
 def test_gradient_and_curvature_are_derivatives_of_the_value() -> None:
     rng, cells, U, V, dU, dV = table(8)
-    bounds = cells.blocks()
     xs, xc, ys, yc = pattern(cells)
     rho, multiplier = 0.7, rng.normal(size=cells.x_value.size)
 
     def at(step: float) -> tuple[Any, ...]:
         A, B = U + step * dU, V + step * dV
         gx, gy, hy = np.empty(xc.size), np.empty(yc.size), np.empty(yc.size)
-        GU, GV = np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))
-        arguments = (bounds, xs, xc, cells.x_value, multiplier, rho, ys, yc, cells.y_value, A, B)
+        GU, GV = np.empty(U.shape), np.empty(V.shape)
+        arguments = (xs, xc, cells.x_value, multiplier, rho, ys, yc, cells.y_value, A, B)
         sums = compiled.evaluate(*arguments, gx, gy, hy, GU, GV)
-        return sums[0] + sums[2], GU, GV.sum(axis=0), gx, gy, hy
+        return sums[0] + sums[2], GU, GV, gx, gy, hy
 
     h = 1e-5
     up, here, down = at(h), at(0.0), at(-h)
     slope = np.vdot(here[1], dU) + np.vdot(here[2], dV)
     assert slope == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-6)
-    HU, HV = np.empty(U.shape), np.empty((len(bounds) - 1, *V.shape))
-    compiled.curvature_product(bounds, xs, xc, here[3], rho, ys, yc, here[4], here[5], U, V, dU, dV, HU, HV)
+    HU, HV = np.empty(U.shape), np.empty(V.shape)
+    compiled.curvature_product(xs, xc, here[3], rho, ys, yc, here[4], here[5], U, V, dU, dV, HU, HV)
     np.testing.assert_allclose(HU, (up[1] - down[1]) / (2 * h), atol=1e-6)
-    np.testing.assert_allclose(HV.sum(axis=0), (up[2] - down[2]) / (2 * h), atol=1e-6)
+    np.testing.assert_allclose(HV, (up[2] - down[2]) / (2 * h), atol=1e-6)
 
 
 def test_single_precision_comes_out_single() -> None:
     _, cells, U, V, dU, dV = table(3, np.float32)
-    bounds = cells.blocks()
     xs, xc, ys, yc = pattern(cells)
     gx, gy, hy = (np.ones(size, np.float32) for size in (xc.size, yc.size, yc.size))
-    ours = [np.empty(U.shape, np.float32), np.empty((len(bounds) - 1, *V.shape), np.float32)]
+    ours = [np.empty(U.shape, np.float32), np.empty(V.shape, np.float32)]
     theirs = [part.copy() for part in ours]
-    compiled.curvature_product(bounds, xs, xc, gx, np.float32(0.7), ys, yc, gy, hy, U, V, dU, dV, *ours)
-    reference.curvature_product(bounds, xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV, *theirs)
+    compiled.curvature_product(xs, xc, gx, np.float32(0.7), ys, yc, gy, hy, U, V, dU, dV, *ours)
+    reference.curvature_product(xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, dU, dV, *theirs)
     for left, right in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4)
 

@@ -53,12 +53,14 @@ def test_kernels_are_their_twins(seed: int, binary: bool) -> None:
     start = np.concatenate(([0], np.cumsum([len(one) for one in rows])))
     row = np.concatenate(rows)
     target = rng.integers(2, size=row.size).astype(float) if binary else rng.normal(size=row.size)
-    kinds, base = np.full(2, binary), np.zeros(2)
     found = []
     for module in (compiled, reference):
         questions = np.empty((2, n_trees, depth, 3), np.int16)
         values, out = np.empty((2, n_trees, 2**depth)), np.empty((2, n))
-        module.boost(codes, bins, offered, start, row, target, kinds, base, 0.1, 1.0, questions, values)
+        for t in range(2):
+            own = slice(start[t], start[t + 1])
+            given = (codes, bins, offered[t], row[own], target[own], binary, 0.0, 0.1, 1.0)
+            module.boost(*given, questions[t], values[t])
         everyone, stops = np.arange(n), np.array([1, n_trees])
         module.grow(codes, bins, everyone, 0.5, questions[0], values[0], stops, out)
         found.append((questions, values, out))

@@ -5,15 +5,28 @@ Another engine needs these two methods and nothing else: to make blocks of a tab
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeVar
+from typing import Protocol, Self, TypeVar
 
 from numba import get_num_threads
 
-from cocomplete.problem.cells import Cells
+from cocomplete.engines.blas import one_thread
 
+
+class Rows(Protocol):
+    """What can be cut into blocks: cells of some rows, or matrices."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+
+    def rows(self, first: int, last: int) -> Self:
+        """Give some consecutive rows."""
+
+
+Table = TypeVar("Table", bound=Rows)
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
@@ -22,42 +35,62 @@ BLOCK_NUMBERS = 2_000_000
 which would wait for each other; blocks are shared out among threads instead."""
 
 
+def row_bounds(n: int, width: int, numbers: int = BLOCK_NUMBERS) -> list[tuple[int, int]]:
+    """Cut rows into blocks of about equally many; how many depends on the arguments alone.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    width : int
+        Numbers per row that a pass works with.
+    numbers : int
+        Numbers that an array of a block may hold.
+    """
+    step = max(1, numbers // max(width, 1))
+    count = max(1, -(-n // step))
+    return list(pairwise(n * k // count for k in range(count + 1)))
+
+
 class InProcess:
     """Keeps the blocks in memory and visits them in threads."""
 
     @staticmethod
-    def blocks(cells: Cells, width: int, make: Callable[[Cells], Block]) -> list[Block]:
-        """Cut rows into blocks whose sizes depend on the table alone.
+    def blocks(table: Table, width: int, make: Callable[[Table], Block]) -> list[Block]:
+        """Cut a table into row blocks whose sizes depend on the table alone.
 
         Parameters
         ----------
-        cells : Cells
+        table : Cells, or anything else that has rows
         width : int
             Numbers per row that a pass works with.
         make : callable
-            From the cells of some rows to their block.
+            From some rows to their block.
         """
-        n = cells.shape[0]
-        step = max(1, BLOCK_NUMBERS // max(width, cells.shape[1]))
-        count = max(1, -(-n // step))
-        bounds = [n * k // count for k in range(count + 1)]
-        return [make(cells.rows(first, last)) for first, last in pairwise(bounds)]
+        n, m = table.shape
+        return [make(table.rows(first, last)) for first, last in row_bounds(n, max(width, m))]
 
     @staticmethod
-    def visit(blocks: list[Block], function: Callable[[Block], Result]) -> Iterator[Result]:
+    def visit(blocks: Sequence[Block], function: Callable[[Block], Result]) -> Iterator[Result]:
         """Apply a function to every block; results come in the order of the blocks.
 
         Compiled loops and NumPy's own let other threads run meanwhile.
         """
         threads = min(len(blocks), get_num_threads())
-        if threads == 1:
+        if threads <= 1:
             yield from map(function, blocks)
             return
         # As many results are waiting as there are threads, no more: each may be large.
-        with ThreadPoolExecutor(threads) as pool:
+        with one_thread(), ThreadPoolExecutor(threads) as pool:
             waiting = deque(pool.submit(function, block) for block in blocks[:threads])
             for block in blocks[threads:]:
                 yield waiting.popleft().result()
                 waiting.append(pool.submit(function, block))
             while waiting:
                 yield waiting.popleft().result()
+
+    @staticmethod
+    def each(blocks: Sequence[Block], function: Callable[[Block], None]) -> None:
+        """Visit every block for what the function writes in its rows' places."""
+        for _ in InProcess.visit(blocks, function):
+            pass

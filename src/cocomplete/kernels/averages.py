@@ -16,8 +16,8 @@ LANES = 48
 known, small length are unrolled before they can be turned into vector instructions."""
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def weighted_sums(start, column, weight, linear, mean, second, H, g):
     """Add up the likelihood terms of every row's vector u_i over its cells, given moments of its partners.
 
     Cell q of row i, in column j, weighs in with ½ weight_q t² − linear_q t, t = u_i · v_j. Symmetric matrices
@@ -31,21 +31,18 @@ def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
     H (n × k(k+1)/2), g (n × k) : written: Σ weight_q E[v_j v_jᵀ] and Σ linear_q E[v_j]
     """
     k, size = mean.shape[1], second.shape[1]
-    for b in range(bounds.shape[0] - 1):
-        for i in range(bounds[b], bounds[b + 1]):
-            packed, pull = H[i], g[i]
-            packed[:] = 0
-            pull[:] = 0
-            for q in range(start[i], start[i + 1]):
-                a, s = weight[q], linear[q]
-                E, v = second[column[q]], mean[column[q]]
-                for p in range(size):
-                    packed[p] += a * E[p]
-                for r in range(k):
-                    pull[r] += s * v[r]
+    H[:] = 0
+    g[:] = 0
+    for i in range(H.shape[0]):
+        for q in range(start[i], start[i + 1]):
+            a, s, j = weight[q], linear[q], column[q]
+            for p in range(size):
+                H[i, p] += a * second[j, p]
+            for r in range(k):
+                g[i, r] += s * mean[j, r]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def gaussians(H, g, precision, fixed, log_det):
     """Turn the likelihood terms of every row's vector into its Gaussian posterior, in place.
 
@@ -98,88 +95,81 @@ def gaussians(H, g, precision, fixed, log_det):
                     p += 1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _factorize(P, x, first, k):
     """Cholesky factors L, from row ``first`` on, over packed matrices; diagonals are inverted."""
     lanes = P.shape[1]
     for p in range(first, k):
-        diagonal = P[p * (p + 1) // 2 + p]
+        diagonal = p * (p + 1) // 2 + p
         for z in range(lanes):
-            diagonal[z] = 1 / math.sqrt(diagonal[z])
+            P[diagonal, z] = 1 / math.sqrt(P[diagonal, z])
         for r in range(p + 1, k):
-            entry, row = P[r * (r + 1) // 2 + p], x[r]
+            entry = r * (r + 1) // 2 + p
             for z in range(lanes):
-                entry[z] *= diagonal[z]
-                row[z] = entry[z]
+                P[entry, z] *= P[diagonal, z]
+                x[r, z] = P[entry, z]
         for r in range(p + 1, k):
-            factor = x[r]
             for c in range(p + 1, r + 1):
-                target, other = P[r * (r + 1) // 2 + c], x[c]
+                target = r * (r + 1) // 2 + c
                 for z in range(lanes):
-                    target[z] -= factor[z] * other[z]
+                    P[target, z] -= x[r, z] * x[c, z]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _invert(P, x, first, k):
     """(L Lᵀ)⁻¹ over packed factors L with inverted diagonals."""
     lanes = P.shape[1]
     # L⁻¹, row by row from the top; x keeps the row of L that is written over.
     for r in range(first, k):
         begin = r * (r + 1) // 2
-        diagonal = P[begin + r]
         for c in range(first, r):
-            entry, factor = P[begin + c], x[c]
             for z in range(lanes):
-                factor[z] = -entry[z] * diagonal[z]
-                entry[z] = 0
+                x[c, z] = -P[begin + c, z] * P[begin + r, z]
+                P[begin + c, z] = 0
         for p in range(first, r):
-            factor = x[p]
             for c in range(first, p + 1):
-                target, other = P[begin + c], P[p * (p + 1) // 2 + c]
+                target, other = begin + c, p * (p + 1) // 2 + c
                 for z in range(lanes):
-                    target[z] += factor[z] * other[z]
+                    P[target, z] += x[p, z] * P[other, z]
     # L⁻ᵀ L⁻¹ from the top: row r needs rows of L⁻¹ from r on, untouched by then.
     for r in range(first, k):
         begin = r * (r + 1) // 2
-        diagonal = P[begin + r]
         for c in range(first, r + 1):
-            entry = P[begin + c]
             for z in range(lanes):
-                x[c, z] = entry[z] * diagonal[z]
+                x[c, z] = P[begin + c, z] * P[begin + r, z]
         for p in range(r + 1, k):
             below = p * (p + 1) // 2
-            factor = P[below + r]
             for c in range(first, r + 1):
-                target, other = x[c], P[below + c]
                 for z in range(lanes):
-                    target[z] += factor[z] * other[z]
+                    x[c, z] += P[below + r, z] * P[below + c, z]
         for c in range(first, r + 1):
-            entry, target = P[begin + c], x[c]
             for z in range(lanes):
-                entry[z] = target[z]
+                P[begin + c, z] = x[c, z]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _means(P, pull, first, k, u):
     """Packed symmetric matrices times vectors; a coordinate before ``first`` is 1 and has no variance."""
     lanes = P.shape[1]
     u[:] = 0
     for r in range(first):
-        u[r] = 1
+        for z in range(lanes):
+            u[r, z] = 1
         for p in range(r, k):
-            P[p * (p + 1) // 2 + r] = 0
+            for z in range(lanes):
+                P[p * (p + 1) // 2 + r, z] = 0
     for r in range(first, k):
         for c in range(first, r + 1):
-            entry = P[r * (r + 1) // 2 + c]
+            entry = r * (r + 1) // 2 + c
             for z in range(lanes):
-                u[r, z] += entry[z] * pull[c, z]
+                u[r, z] += P[entry, z] * pull[c, z]
             if c < r:
                 for z in range(lanes):
-                    u[c, z] += entry[z] * pull[r, z]
+                    u[c, z] += P[entry, z] * pull[r, z]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def cell_moments(start, column, U, second_u, V, second_v, t, variance):
     """Mean and variance of u_i · v_j in every cell, u_i and v_j being independent.
 
     Parameters
@@ -191,16 +181,14 @@ def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
     """
     k = U.shape[1]
     size = second_u.shape[1]
-    for b in range(bounds.shape[0] - 1):
-        for i in range(bounds[b], bounds[b + 1]):
-            u, E = U[i], second_u[i]
-            for q in range(start[i], start[i + 1]):
-                v, F = V[column[q]], second_v[column[q]]
-                value = 0.0
-                square = 0.0
-                for r in range(k):
-                    value += u[r] * v[r]
-                for p in range(size):
-                    square += E[p] * F[p]
-                t[q] = value
-                variance[q] = max(square - value * value, 0.0)
+    for i in range(U.shape[0]):
+        for q in range(start[i], start[i + 1]):
+            j = column[q]
+            value = 0.0
+            square = 0.0
+            for r in range(k):
+                value += U[i, r] * V[j, r]
+            for p in range(size):
+                square += second_u[i, p] * second_v[j, p]
+            t[q] = value
+            variance[q] = max(square - value * value, 0.0)

@@ -3,8 +3,6 @@
 Same names, same arguments, same results; used by the tests and by readers.
 """
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.special import expit
 
@@ -24,14 +22,8 @@ def _dense(start, column, values, shape):
     return out
 
 
-def _add_by_block(bounds, matrix, U, out):
-    """Sum matrixᵀ U over the rows of each block."""
-    for block, (first, last) in enumerate(pairwise(bounds)):
-        out[block] = matrix[first:last].T @ U[first:last]
-
-
 def evaluate(
-    bounds, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
+    x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, U, V, gx, gy, hy, GU, GV
 ):
     """See :func:`cocomplete.kernels.factored_losses.evaluate`."""
     T = U @ V.T
@@ -44,55 +36,51 @@ def evaluate(
     if len(GU) == len(U):
         G = _dense(x_start, x_column, gx, T.shape) + _dense(y_start, y_column, gy, T.shape)
         GU[:] = G @ V
-        _add_by_block(bounds, G, U, GV)
+        GV[:] = G.T @ U
     cost = lam @ e + 0.5 * rho * (e @ e)
-    return np.array([cost, e @ e, np.sum(log_loss(z, y_value))])
+    return cost, e @ e, np.sum(log_loss(z, y_value))
 
 
-def slopes(bounds, x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
+def slopes(x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
     """See :func:`cocomplete.kernels.dense_losses.slopes`."""
     x, y = (_rows(x_start), x_column), (_rows(y_start), y_column)
     e, z = T[x] - x_value, T[y]
     G[x] = weight * e
     G[y] = expit(z) - y_value
-    return np.array([e @ e, np.sum(log_loss(z, y_value))])
+    return e @ e, np.sum(log_loss(z, y_value))
 
 
-def blend(bounds, x_start, x_column, a, b, F, G):
+def blend(x_start, x_column, a, b, F, G):
     """See :func:`cocomplete.kernels.dense_losses.blend`."""
     x = (_rows(x_start), x_column)
     G[x] = a * G[x] + b * F[x]
 
 
-def descend(bounds, x_start, x_column, y_start, y_column, eta, G, T):
+def descend(x_start, x_column, y_start, y_column, eta, G, T):
     """See :func:`cocomplete.kernels.dense_losses.descend`."""
     for cells in ((_rows(x_start), x_column), (_rows(y_start), y_column)):
         T[cells] -= eta * G[cells]
 
 
-def curvature_product(bounds, x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
+def curvature_product(x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """See :func:`cocomplete.kernels.factored_losses.curvature_product`."""
     shape = (len(U), len(V))
     G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
     H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
     change = H * (U @ dV.T + dU @ V.T)
     HU[:] = change @ V + G @ dV
-    _add_by_block(bounds, change, U, HV)
-    extra = np.zeros_like(HV)
-    _add_by_block(bounds, G, dU, extra)
-    HV += extra
+    HV[:] = change.T @ U + G.T @ dU
 
 
-def diagonal(bounds, x_start, x_column, rho, y_start, y_column, hy, U, V, HU, HV):
+def diagonal(x_start, x_column, rho, y_start, y_column, hy, U, V, HU, HV):
     """See :func:`cocomplete.kernels.factored_losses.diagonal`."""
     shape = (len(U), len(V))
     H = _dense(x_start, x_column, rho, shape) + _dense(y_start, y_column, hy, shape)
     HU[:] = H @ V**2
-    _add_by_block(bounds, H, U**2, HV)
+    HV[:] = H.T @ U**2
 
 
 def row_step(
-    bounds,
     x_start,
     x_column,
     x_value,
@@ -113,7 +101,7 @@ def row_step(
 ):
     """See :func:`cocomplete.kernels.row_newton.row_step`; solves every Newton system exactly."""
     U, V = U[:, first:], V[:, first:]
-    for i in range(bounds[0], bounds[-1]):
+    for i in range(len(U)):
         x, y = slice(x_start[i], x_start[i + 1]), slice(y_start[i], y_start[i + 1])
         Bx, By = V[x_column[x]], V[y_column[y]]
         base_x, base_y = (column_base[column] + row_base[i] for column in (x_column[x], y_column[y]))
@@ -155,14 +143,14 @@ def clear(first, last, x_start, x_column, y_start, y_column, panel):
     panel[:] = 0
 
 
-def products(bounds, start, column, U, V, out):
+def products(start, column, U, V, out):
     """See :func:`cocomplete.kernels.factored_losses.products`."""
     out[:] = (U @ V.T)[_rows(start), column]
 
 
-def weighted_sums(bounds, start, column, weight, linear, mean, second, H, g):
+def weighted_sums(start, column, weight, linear, mean, second, H, g):
     """See :func:`cocomplete.kernels.averages.weighted_sums`."""
-    for i in range(bounds[0], bounds[-1]):
+    for i in range(len(H)):
         q = slice(start[i], start[i + 1])
         H[i], g[i] = weight[q] @ second[column[q]], linear[q] @ mean[column[q]]
 
@@ -184,30 +172,28 @@ def gaussians(H, g, precision, fixed, log_det):
         g[i], H[i] = u, (np.outer(u, u) + cov)[triangle]
 
 
-def cell_moments(bounds, start, column, U, second_u, V, second_v, t, variance):
+def cell_moments(start, column, U, second_u, V, second_v, t, variance):
     """See :func:`cocomplete.kernels.averages.cell_moments`."""
     rows = _rows(start)
     t[:] = np.einsum("qr,qr->q", U[rows], V[column])
     variance[:] = np.maximum(np.einsum("qp,qp->q", second_u[rows], second_v[column]) - t**2, 0)
 
 
-def boost(codes, bins, offered, start, row, target, binary, base, pace, ridge, questions, values):
+def boost(codes, bins, offered, row, y, binary, base, pace, ridge, questions, values):
     """See :func:`cocomplete.kernels.trees.boost`."""
-    for t, (first, last) in enumerate(pairwise(start)):
-        rows, y = row[first:last], target[first:last]
-        least = ridge / 4 if binary[t] else ridge
-        score = np.full(len(rows), base[t])
-        for k, columns in enumerate(offered[t]):
-            p = expit(score)
-            g, h = (y - p, p * (1 - p)) if binary[t] else (y - score, np.ones_like(y))
-            leaf = np.zeros(len(rows), int)
-            for level in range(questions.shape[2]):
-                question = _best_question(codes, bins, columns, rows, leaf, g, h, least)
-                questions[t, k, level] = question
-                leaf = 2 * leaf + _answers(codes, bins, rows, question)
-            size = values.shape[2]
-            values[t, k] = pace * np.bincount(leaf, g, size) / (np.bincount(leaf, h, size) + least)
-            score += values[t, k, leaf]
+    least = ridge / 4 if binary else ridge
+    score = np.full(len(row), base)
+    for k, columns in enumerate(offered):
+        p = expit(score)
+        g, h = (y - p, p * (1 - p)) if binary else (y - score, np.ones_like(y))
+        leaf = np.zeros(len(row), int)
+        for level in range(questions.shape[1]):
+            question = _best_question(codes, bins, columns, row, leaf, g, h, least)
+            questions[k, level] = question
+            leaf = 2 * leaf + _answers(codes, bins, row, question)
+        size = values.shape[1]
+        values[k] = pace * np.bincount(leaf, g, size) / (np.bincount(leaf, h, size) + least)
+        score += values[k, leaf]
 
 
 def _best_question(codes, bins, columns, rows, leaf, g, h, ridge):

@@ -8,16 +8,14 @@ what is unknown has the code after the last, which a question sends to a side of
 import math
 
 import numpy as np
-from numba import njit, prange
-
-from cocomplete.kernels.threads import over_threads
+from numba import njit
 
 LEAST_GAIN = 1e-9
 """A question is better than another if it gains more by this share: equal ones must not be ranked by
 rounding."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _best_question(codes, bins, offered, leaf, leaves, g, h, ridge, sums, whole):
     """Find the column, cut and side for the unknown that gain most, over all leaves together.
 
@@ -58,7 +56,7 @@ def _best_question(codes, bins, offered, leaf, leaves, g, h, ridge, sums, whole)
     return column, cut, unknown_left
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _goes_right(code, last, cut, unknown_left):
     """Which side a code goes to, 0 or 1."""
     if code == last:
@@ -66,65 +64,63 @@ def _goes_right(code, last, cut, unknown_left):
     return 1 if code > cut else 0
 
 
-@over_threads()
-def boost(codes, bins, offered, start, row, target, binary, base, pace, ridge, questions, values):
-    """Fit a sequence of trees to every target, each to the slopes that those before it leave.
+@njit(cache=True, nogil=True, error_model="numpy")
+def boost(codes, bins, offered, row, y, binary, base, pace, ridge, questions, values):
+    """Fit a sequence of trees to one target, each to the slopes that those before it leave.
 
     Parameters
     ----------
     codes : uint8 (columns × rows)
     bins : (columns) number of codes of each column, which is the code of what is unknown
-    offered : (targets × trees × k) columns that a tree may ask of
-    start, row : rows in which a target is observed, as in CSR
-    target : values, in the order of ``row``
-    binary : (targets) whether a target is 0/1, under logistic loss, or a number, under squared loss
-    base : (targets) what the first tree starts from
-    pace, ridge : step length, and what is added to the curvature of a leaf; a quarter of it for 0/1 targets,
+    offered : (trees × k) columns that a tree may ask of
+    row, y : rows in which the target is observed, and its values there
+    binary : whether it is 0/1, under logistic loss, or a number, under squared loss
+    base : what the first tree starts from
+    pace, ridge : step length, and what is added to the curvature of a leaf; a quarter of it for a 0/1 target,
         whose curvature is at most one quarter
-    questions : int16 (targets × trees × depth × 3), written: column or −1, cut, side of the unknown
-    values : (targets × trees × 2^depth), written
+    questions : int16 (trees × depth × 3), written: column or −1, cut, side of the unknown
+    values : (trees × 2^depth), written
     """
-    trees, depth = questions.shape[1], questions.shape[2]
-    for t in prange(len(base)):
-        rows, y = row[start[t] : start[t + 1]], target[start[t] : start[t + 1]]
-        n = len(rows)
-        own = np.empty((len(codes), n), np.uint8)
-        for j in range(len(codes)):
+    trees, depth = questions.shape[0], questions.shape[1]
+    n, most = len(row), 0
+    own = np.empty((len(codes), n), np.uint8)
+    for j in range(len(codes)):
+        most = max(most, bins[j])
+        for q in range(n):
+            own[j, q] = codes[j, row[q]]
+    least = ridge / 4 if binary else ridge
+    score, g, h, leaf = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
+    score[:] = base
+    sums, whole = np.empty((1 << depth, most + 1, 2)), np.empty((1 << depth, 2))
+    for k in range(trees):
+        for q in range(n):
+            if binary:
+                p = 1 / (1 + math.exp(-score[q]))
+                g[q], h[q] = y[q] - p, p * (1 - p)
+            else:
+                g[q], h[q] = y[q] - score[q], 1.0
+            leaf[q] = 0
+        for level in range(depth):
+            j, cut, unknown_left = _best_question(
+                own, bins, offered[k], leaf, 1 << level, g, h, least, sums, whole
+            )
+            question = questions[k, level]
+            question[0], question[1], question[2] = j, cut, unknown_left
             for q in range(n):
-                own[j, q] = codes[j, rows[q]]
-        least = ridge / 4 if binary[t] else ridge
-        score = np.full(n, base[t])
-        g, h, leaf = np.empty(n), np.ones(n), np.zeros(n, np.int64)
-        sums, whole = np.empty((1 << depth, bins.max() + 1, 2)), np.empty((1 << depth, 2))
-        for k in range(trees):
-            for q in range(n):
-                if binary[t]:
-                    p = 1 / (1 + math.exp(-score[q]))
-                    g[q], h[q] = y[q] - p, p * (1 - p)
-                else:
-                    g[q] = y[q] - score[q]
-                leaf[q] = 0
-            for level in range(depth):
-                j, cut, unknown_left = _best_question(
-                    own, bins, offered[t, k], leaf, 1 << level, g, h, least, sums, whole
-                )
-                question = questions[t, k, level]
-                question[0], question[1], question[2] = j, cut, unknown_left
-                for q in range(n):
-                    leaf[q] = 2 * leaf[q]
-                    if j >= 0:
-                        leaf[q] += _goes_right(own[j, q], bins[j], cut, unknown_left)
-            whole[:] = 0
-            for q in range(n):
-                whole[leaf[q], 0] += g[q]
-                whole[leaf[q], 1] += h[q]
-            for a in range(1 << depth):
-                values[t, k, a] = pace * whole[a, 0] / (whole[a, 1] + least)
-            for q in range(n):
-                score[q] += values[t, k, leaf[q]]
+                leaf[q] = 2 * leaf[q]
+                if j >= 0:
+                    leaf[q] += _goes_right(own[j, q], bins[j], cut, unknown_left)
+        whole[:] = 0
+        for q in range(n):
+            whole[leaf[q], 0] += g[q]
+            whole[leaf[q], 1] += h[q]
+        for a in range(1 << depth):
+            values[k, a] = pace * whole[a, 0] / (whole[a, 1] + least)
+        for q in range(n):
+            score[q] += values[k, leaf[q]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def grow(codes, bins, row, base, questions, values, stops, out):
     """Add up one target's trees for some rows.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.kernels import boost, grow
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.content_keys import ContentKeys, mix
@@ -125,7 +126,14 @@ class BoostedTrees:
         base = np.where(binary, shrunken_log_odds(targets[rows]), np.round(mean, DECIMALS))
         questions = np.empty((len(columns), n_trees, DEPTH, 3), np.int16)
         values = np.empty((len(columns), n_trees, 2**DEPTH))
-        boost(codes, _bins(cuts, order), offered, start, row, y, binary, base, PACE, RIDGE, questions, values)
+        bins = _bins(cuts, order)
+
+        def of_column(t: int) -> None:
+            own = slice(start[t], start[t + 1])
+            given = (row[own], y[own], bool(binary[t]), float(base[t]), PACE, RIDGE)
+            boost(codes, bins, offered[t], *given, questions[t], values[t])
+
+        InProcess.each(range(len(columns)), of_column)
         fitted = cls(
             cuts,
             order,

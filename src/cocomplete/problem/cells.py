@@ -1,5 +1,6 @@
 """The observed cells alone, row by row."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +8,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.engines.row_blocks import row_bounds
 from cocomplete.problem.observations import Observations
+
+PART_NUMBERS = 250_000
+"""Numbers of a dense block of rows: enough to be worth a visit, few enough for the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +58,19 @@ class Cells:
             d,
         )
 
-    def blocks(self) -> NDArray[np.int64]:
-        """Cut the rows into blocks of about equally many cells.
+    def parts(self) -> "list[Part]":
+        """Cut the rows into blocks, for the passes over their cells.
 
-        The number of blocks depends on the table alone, so that sums, and with them every answer, do not
-        depend on how many threads there are; one buffer of V's size per block costs no more than U does.
+        How many depends on the table alone, so that sums, and with them every answer, do not depend on how
+        many threads there are. A block has at least as many rows as the table has columns: sums for all
+        columns then cost no more than the rows do.
         """
         n, m = self.shape
-        count = int(np.clip(n // m, 2, 64))
-        total = self.x_start + self.y_start
-        bounds = np.searchsorted(total, np.linspace(0, total[-1], count + 1)).astype(np.int64)
-        bounds[0], bounds[-1] = 0, n
-        return bounds
+        parts = []
+        for first, last in row_bounds(n, m, max(PART_NUMBERS, m * m)):
+            x, y = (slice(int(start[first]), int(start[last])) for start in (self.x_start, self.y_start))
+            parts.append(Part(self.rows(first, last), slice(first, last), x, y))
+        return parts
 
     def rows(self, first: int, last: int) -> "Cells":
         """Give the cells of some consecutive rows."""
@@ -101,9 +107,62 @@ class Cells:
         """Give values on Ω as two sparse matrices, features and labels, without copying them."""
         n, m = self.shape
         d = self.n_features
-        left = sparse.csr_array((gx, self.x_column, self.x_start), shape=(n, d))
-        right = sparse.csr_array((gy, self.y_column - np.int32(d), self.y_start), shape=(n, m - d))
+        left = _matrix(gx, self.x_column, self.x_start, (n, d))
+        right = _matrix(gy, self.y_column - np.int32(d), self.y_start, (n, m - d))
         return left, right
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The cells of some consecutive rows, and where they are in the table.
+
+    Attributes
+    ----------
+    cells : Cells
+    rows : slice
+        Of the table's rows.
+    x, y : slice
+        Of the table's observed features and labels, as :class:`Cells` orders them.
+    """
+
+    cells: Cells
+    rows: slice
+    x: slice
+    y: slice
+
+    @classmethod
+    def whole(cls, cells: Cells) -> "Part":
+        """Give all rows as one part."""
+        return cls(
+            cells, *(slice(0, size) for size in (cells.shape[0], cells.x_value.size, cells.y_value.size))
+        )
+
+
+def matrix_blocks(
+    parts: Sequence[Part], gx: FloatArray, gy: FloatArray | None
+) -> list[tuple[sparse.csr_array, sparse.csr_array]]:
+    """Give values on Ω as pairs of sparse matrices, features and labels, one pair for each part.
+
+    Parameters
+    ----------
+    gx, gy : ndarray
+        One number for every observed feature, and label, of the table; without ``gy`` there are no labels.
+    """
+    blocks = []
+    for part in parts:
+        left, right = part.cells.matrices(gx[part.x], part.cells.y_value if gy is None else gy[part.y])
+        blocks.append((left, right[:, :0] if gy is None else right))
+    return blocks
+
+
+def _matrix(
+    values: FloatArray, column: NDArray[np.int32], start: NDArray[np.int64], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Make a sparse matrix around its arrays; SciPy's constructor would copy parts of larger ones."""
+    matrix = sparse.csr_array(shape, dtype=values.dtype)
+    index = np.int32 if values.size <= np.iinfo(np.int32).max else np.int64
+    matrix.data, matrix.indices, matrix.indptr = values, column.astype(index, copy=False), start.astype(index)
+    return matrix
 
 
 def _compress(known: BoolArray, first: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

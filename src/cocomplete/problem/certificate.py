@@ -17,8 +17,9 @@ import numpy as np
 from scipy.special import entr
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.kernels import products
-from cocomplete.problem.cells import Cells
+from cocomplete.problem.cells import Cells, Part, matrix_blocks
 from cocomplete.problem.objective import Objective
 from cocomplete.spectral import SparseSpectrum
 
@@ -119,7 +120,7 @@ def lower_bound(
     if spectrum is None:
         if objective.free_offsets:
             point = point.balanced(cells)
-        spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels))
+        spectrum = SparseSpectrum(matrix_blocks(cells.parts(), point.features, point.labels))
     top = spectrum.largest()
     largest = objective.rank_penalty / top if top > objective.rank_penalty else 1.0
     if residual_norm > objective.residual_penalty:
@@ -142,14 +143,19 @@ def shaved(
     share = (gx.size + gy.size) / (cells.shape[0] * cells.shape[1])
     excess_x, excess_y = np.empty_like(gx), np.empty_like(gy)
     vectors = np.ascontiguousarray(vectors)
-    bounds = cells.blocks()
-    products(bounds, cells.x_start, cells.x_column, images, vectors, excess_x)
-    products(bounds, cells.y_start, cells.y_column, images, vectors, excess_y)
-    excess_x /= -share
-    excess_x += gx
-    excess_y /= -share
-    excess_y += gy
-    return excess_x, np.clip(excess_y, -cells.y_value, 1 - cells.y_value, out=excess_y)
+
+    def shave(part: Part) -> None:
+        some, U = part.cells, images[part.rows]
+        products(some.x_start, some.x_column, U, vectors, excess_x[part.x])
+        products(some.y_start, some.y_column, U, vectors, excess_y[part.y])
+        excess_x[part.x] /= -share
+        excess_x[part.x] += gx[part.x]
+        excess_y[part.y] /= -share
+        excess_y[part.y] += gy[part.y]
+        np.clip(excess_y[part.y], -some.y_value, 1 - some.y_value, out=excess_y[part.y])
+
+    InProcess.each(cells.parts(), shave)
+    return excess_x, excess_y
 
 
 def relative_gap(primal: float, dual: float) -> float:

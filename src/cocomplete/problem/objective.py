@@ -12,15 +12,15 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.frozen import FieldsAlone
 from cocomplete.kernels import blend, descend, slopes
-from cocomplete.problem.cells import Cells
+from cocomplete.problem.cells import Cells, Part, matrix_blocks
 from cocomplete.problem.observations import Observations
-from cocomplete.spectral import LowRank, polar, spectral_norm, trace_norm
+from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum, polar, spectral_norm, trace_norm
 
 Regime = Literal["smooth", "interpolation", "between"]
 """λ2 = 0; λ2 ≥ λ1, where the minimiser passes through every observed feature; or 0 < λ2 < λ1."""
@@ -77,8 +77,8 @@ class Objective(FieldsAlone):
         return Cells.of(self.observed)
 
     @cached_property
-    def _blocks(self) -> NDArray[np.int64]:
-        return self.cells.blocks()
+    def _parts(self) -> list[Part]:
+        return self.cells.parts()
 
     @cached_property
     def smoothness(self) -> float:
@@ -124,19 +124,17 @@ class Objective(FieldsAlone):
 
     def _slopes(self, T: FloatArray, weight: float, out: FloatArray | None) -> tuple[float, FloatArray]:
         """Do as :meth:`smooth`, but with ``weight`` times the residual in place of its slope."""
-        cells, gradient = self.cells, np.zeros(self.shape, self.dtype) if out is None else out
-        squares, log_loss = slopes(
-            self._blocks,
-            cells.x_start,
-            cells.x_column,
-            cells.x_value,
-            weight,
-            cells.y_start,
-            cells.y_column,
-            cells.y_value,
-            np.ascontiguousarray(T, self.dtype),
-            gradient,
-        )
+        gradient = np.zeros(self.shape, self.dtype) if out is None else out
+        T = np.ascontiguousarray(T, self.dtype)
+
+        def of_part(part: Part) -> tuple[float, float]:
+            some = part.cells
+            x = (some.x_start, some.x_column, some.x_value, float(weight))
+            y = (some.y_start, some.y_column, some.y_value)
+            result: tuple[float, float] = slopes(*x, *y, T[part.rows], gradient[part.rows])
+            return result
+
+        squares, log_loss = np.sum(list(InProcess.visit(self._parts, of_part)), axis=0)
         return float(self.feature_weight * squares + log_loss), gradient
 
     def loss(self, T: FloatArray, out: FloatArray | None = None) -> tuple[float, FloatArray]:
@@ -150,23 +148,25 @@ class Objective(FieldsAlone):
             return self.smooth(T, out)
         value, gradient = self._slopes(T, 1.0, out)
         factor, norm = polar(gradient[:, : self.observed.n_features])
-        cells = self.cells
-        blend(
-            self._blocks,
-            cells.x_start,
-            cells.x_column,
-            2 * self.feature_weight,
-            self.residual_penalty,
-            factor,
-            gradient,
-        )
+        weights = float(2 * self.feature_weight), float(self.residual_penalty)
+        factor = np.ascontiguousarray(factor)
+
+        def of_part(part: Part) -> None:
+            some = part.cells
+            blend(some.x_start, some.x_column, *weights, factor[part.rows], gradient[part.rows])
+
+        InProcess.each(self._parts, of_part)
         return value + self.residual_penalty * norm, gradient
 
     def descend(self, T: FloatArray, gradient: FloatArray, step: float) -> None:
         """Take a step down the gradient, T ← T − η G, in place; only cells of Ω change."""
-        cells = self.cells
-        pattern = (cells.x_start, cells.x_column, cells.y_start, cells.y_column)
-        descend(self._blocks, *pattern, step, gradient, T)
+
+        def of_part(part: Part) -> None:
+            some = part.cells
+            pattern = (some.x_start, some.x_column, some.y_start, some.y_column)
+            descend(*pattern, float(step), gradient[part.rows], T[part.rows])
+
+        InProcess.each(self._parts, of_part)
 
     def value(self, M: LowRank | FloatArray, offsets: FloatArray | None = None) -> float:
         """F at M, with these offsets or the objective's own."""
@@ -186,5 +186,11 @@ class Objective(FieldsAlone):
         too; otherwise the one of smallest norm is taken and λ_max is an upper bound. With λ2 > 0 and free
         offsets it is an estimate, taken at the offsets that are best for λ2 = 0.
         """
-        start = np.broadcast_to(self.offsets_alone, self.shape)
-        return spectral_norm(self.loss(start)[1])
+        start = self.offsets_alone
+        if self.residual_penalty > 0 or self.shape[1] > DENSE_GRAM:
+            return spectral_norm(self.loss(np.broadcast_to(start, self.shape))[1])
+        cells = self.cells
+        gx = 2 * self.feature_weight * (start[cells.x_column] - cells.x_value)
+        gy = expit(start[cells.y_column]) - cells.y_value
+        blocks = matrix_blocks(self._parts, gx.astype(self.dtype), gy.astype(self.dtype))
+        return SparseSpectrum(blocks).largest()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cocomplete.arrays import FloatArray
-from cocomplete.engines.local import Slopes
+from cocomplete.solvers.factored_losses import Slopes
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.spectral import SparseSpectrum
 
@@ -39,16 +39,14 @@ class FeatureConstraints:
 
         They are where factors are too few to meet the features, and would push offsets out of reach.
         """
-        cells = self.function.engine.cells
-        features, _ = cells.matrices(multiplier, cells.y_value)
-        excess = SparseSpectrum(features, features[:, :0]).largest() / self.function.ridge
+        excess = self.function.losses.spectrum(multiplier, None).largest() / self.function.ridge
         return multiplier / excess if excess > TOO_LONG else multiplier
 
     def set_rho(self, factor: float) -> None:
         """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
-        engine = self.function.engine
-        side = np.sqrt(min(engine.n, engine.cells.n_features))
-        length = float(np.linalg.norm(engine.cells.x_value)) or 1.0
+        losses = self.function.losses
+        side = np.sqrt(min(losses.n, losses.cells.n_features))
+        length = float(np.linalg.norm(losses.cells.x_value)) or 1.0
         self.first_rho = self.function.rho = factor * 600 * self.function.ridge * side / length
 
     def adapt_rho(self, gap: float, slopes: Slopes, *, full: bool) -> None:
@@ -58,7 +56,7 @@ class FeatureConstraints:
         constraints, which must not be let go for it.
         """
         function = self.function
-        side = min(function.engine.n, function.engine.cells.n_features)
+        side = min(function.losses.n, function.losses.cells.n_features)
         share = function.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
         if share < LOW_SHARE and not full:
             function.rho = max(function.rho / 3, 1e-3 * self.first_rho)

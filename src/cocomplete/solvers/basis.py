@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cocomplete.arrays import FloatArray
-from cocomplete.problem.cells import Cells
+from cocomplete.problem.cells import Cells, matrix_blocks
 from cocomplete.solvers.moments import pack, unpack
 from cocomplete.solvers.row_block import label_scores
-from cocomplete.spectral import SparseSpectrum
+from cocomplete.spectral import Pair, SparseSpectrum
 
 MOST_FACTORS, FEW_FACTORS = 32, 8
 """Factors that a fit starts with, at most: half the number of rows or columns if that is less, but for few
@@ -32,23 +31,22 @@ def first_factors(cells: Cells, base: FloatArray) -> FloatArray:
     n, m = cells.shape
     scores = label_scores(cells.y_value, base[cells.y_column].astype(np.float64))
     values = cells.x_value - base[cells.x_column]
-    left, right = cells.matrices(values.astype(np.float64), scores)
+    blocks = matrix_blocks(cells.parts(), values.astype(np.float64), scores)
     rank = most_factors(n, m)
     d = cells.n_features
     # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.
     own = max(min(OWN_FACTORS, m - d - 1, rank // 2), 0) if d else 0
     V = np.zeros((m, 1 + rank))
-    first = residual_factors([(left, right)], rank - own)
+    first = residual_factors(blocks, rank - own)
     V[:, 1 : 1 + first.shape[1]] = START_LENGTH * first
     if own:
-        of_labels = residual_factors([(left[:, :0], right)], own, (left.nnz + right.nnz) / (n * m))
+        labels = [(left[:, :0], right) for left, right in blocks]
+        of_labels = residual_factors(labels, own, (cells.x_value.size + cells.y_value.size) / (n * m))
         V[d:, rank + 1 - own : rank + 1 - own + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
     return V[:, : 1 + first.shape[1] + own]
 
 
-def residual_factors(
-    blocks: Sequence[tuple[sparse.csr_array, sparse.csr_array]], most: int, share: float | None = None
-) -> FloatArray:
+def residual_factors(blocks: Sequence[Pair], most: int, share: float | None = None) -> FloatArray:
     """Leading right singular vectors of a sparse matrix, as loadings of unit rows.
 
     Parameters
@@ -59,13 +57,11 @@ def residual_factors(
     share : float, optional
         Share of the cells that is stored, which singular values shrink with; counted if not given.
     """
-    left, right = (
-        part[0] if len(part) == 1 else sparse.vstack(part, format="csr") for part in zip(*blocks, strict=True)
-    )
-    n, m = left.shape[0], left.shape[1] + right.shape[1]
+    spectrum = SparseSpectrum(blocks, floor=0.0)
+    n, m = sum(left.shape[0] for left, _ in blocks), spectrum.columns
     if share is None:
-        share = (left.nnz + right.nnz) / max(n * m, 1)
-    s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, most)
+        share = sum(left.nnz + right.nnz for left, right in blocks) / max(n * m, 1)
+    s, vectors = spectrum.above(0.0, most)
     return np.asarray(vectors * s / (max(share, 1e-6) * np.sqrt(max(n, 1))))
 
 

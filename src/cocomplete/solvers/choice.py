@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cocomplete import solvers
+from cocomplete.engines.blas import one_thread_if_small
 from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective, Regime
-from cocomplete.solvers.blas import one_thread_if_small
 from cocomplete.solvers.solution import Progress, Solution
 from cocomplete.solvers.solver import Solver
 

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cocomplete.arrays import FloatArray
-from cocomplete.engines.local import LocalEngine, Slopes
 from cocomplete.interrupts import stop_requested
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap, shaved
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.augmented_lagrangian import FeatureConstraints
+from cocomplete.solvers.factored_losses import FactoredLosses, Slopes
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.solvers.newton import TrustRegion, newton_step
 from cocomplete.solvers.rank_growth import add_directions
@@ -128,10 +128,10 @@ class FactoredRun:
         continues: bool = False,
     ) -> None:
         self.objective, self.tol, self.started = objective, tol, started
-        self.engine = LocalEngine(cells)
+        self.losses = FactoredLosses(cells)
         careful = tol < 1e-5 or cells.x_value.size + cells.y_value.size < SMALL
         self.function = FactoredObjective(
-            objective, self.engine, self.engine.dtype.type if careful else np.float32
+            objective, self.losses, self.losses.dtype.type if careful else np.float32
         )
         self.constraints = FeatureConstraints(self.function) if self.function.interpolates else None
         self.max_rank = min(objective.shape) if max_rank is None else min(max_rank, *objective.shape)
@@ -251,20 +251,20 @@ class FactoredRun:
         """Give M = 0 if that is the minimiser, which λ1 ≥ λ_max makes it."""
         if self.function.interpolates:
             return None
-        cells, m = self.engine.cells, self.engine.m
+        cells, m = self.losses.cells, self.losses.m
         offsets = self.objective.offsets_alone
-        U, V = (np.empty((rows, 0), self.engine.dtype) for rows in (self.engine.n, m))
+        U, V = (np.empty((rows, 0), self.losses.dtype) for rows in (self.losses.n, m))
         W = self.function.pack(U, V, offsets)
         slopes = self.function.value(W)[1]
         # A column's length bounds the spectral norm from below and settles most cases for nothing.
         lengths = np.bincount(cells.x_column, slopes.gx**2, m) + np.bincount(cells.y_column, slopes.gy**2, m)
         if lengths.max() > self.function.ridge**2:
             return None
-        value, gap, spectrum = self._certify(W, np.empty(0, self.engine.dtype), slopes)
+        value, gap, spectrum = self._certify(W, np.empty(0, self.losses.dtype), slopes)
         if spectrum.largest() > self.function.ridge * (1 + 1e-9):
             return None
         history = History(self.started, None, None)
-        M = LowRank.zero(self.objective.shape, self.engine.dtype)
+        M = LowRank.zero(self.objective.shape, self.losses.dtype)
         history.add(0, value, lambda: M, offsets, rank=0, duality_gap=gap)
         return Solution(M, offsets, value, gap, 0, converged=gap <= self.tol, history=history.records)
 
@@ -291,13 +291,13 @@ class FactoredRun:
 
     def _certify(self, W: FloatArray, s: FloatArray, slopes: Slopes) -> tuple[float, float, SparseSpectrum]:
         """Give the true objective, the relative gap and the spectrum of the dual matrix."""
-        function, cells = self.function, self.engine.cells
+        function, cells = self.function, self.losses.cells
         point = self._dual_point(slopes.gx, slopes.gy)
         if self.objective.free_offsets:
             # One matrix for the bound and for directions to add: offsets do by themselves what balancing
             # takes away.
             point = point.balanced(cells)
-        spectrum = SparseSpectrum(*cells.matrices(point.features, point.labels), floor=FLOOR * function.ridge)
+        spectrum = self.losses.spectrum(point.features, point.labels, FLOOR * function.ridge)
         self._raise_bound(W, point, spectrum)
         value = self._objective_value(s, slopes)
         gap = relative_gap(value, self.highest)
@@ -314,7 +314,7 @@ class FactoredRun:
     def _raise_bound(self, W: FloatArray, point: DualPoint, spectrum: SparseSpectrum | None = None) -> None:
         """Try a dual matrix; the best lower bound so far stays."""
         offsets = self.function.offsets(W)
-        bound = lower_bound(self.objective, self.engine.cells, point, offsets, spectrum=spectrum)
+        bound = lower_bound(self.objective, self.losses.cells, point, offsets, spectrum=spectrum)
         self.highest = max(self.highest, bound)
 
     def _objective_value(self, s: FloatArray, slopes: Slopes, *, exact: bool = False) -> float:
@@ -326,12 +326,11 @@ class FactoredRun:
         value += self.objective.rank_penalty * float(s.sum(dtype=np.float64))
         if not self.function.interpolates:
             return value
-        norm = float(np.sqrt(min(self.engine.n, self.engine.cells.n_features) * slopes.squares))
+        norm = float(np.sqrt(min(self.losses.n, self.losses.cells.n_features) * slopes.squares))
         negligible = self.objective.residual_penalty * norm <= 0.2 * (value - self.highest)
         if exact or not negligible:
             residual = (slopes.gx - self.function.multiplier) / self.function.rho
-            left, right = self.engine.cells.matrices(residual, slopes.gy)
-            norm = min(norm, SparseSpectrum(left, right[:, :0]).trace_norm())
+            norm = min(norm, self.losses.spectrum(residual, None).trace_norm())
         return value + self.objective.residual_penalty * norm
 
     # -- rank ----------------------------------------------------------------------------------------
@@ -351,7 +350,7 @@ class FactoredRun:
             return False
         if not self.function.interpolates:
             return True
-        values = self.engine.cells.x_value
+        values = self.losses.cells.x_value
         return slopes.squares <= 1e-8 * float(values @ values)
 
     # -- end -----------------------------------------------------------------------------------------

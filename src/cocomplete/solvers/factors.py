@@ -2,7 +2,7 @@
 
 Features enter with weight ρ/2 per squared error and, where they must be met exactly (λ2 ≥ λ1), with a
 multiplier per observed cell: the augmented Lagrangian. The factors are stacked as
-:mod:`cocomplete.engines.local` describes.
+:mod:`cocomplete.solvers.factored_losses` describes.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocomplete.arrays import FloatArray
-from cocomplete.engines.local import PADDING, Curvature, LocalEngine, Slopes
 from cocomplete.problem.objective import Objective
+from cocomplete.solvers.factored_losses import PADDING, Curvature, FactoredLosses, Slopes
+from cocomplete.solvers.loss_block import RowStep
 from cocomplete.spectral import LowRank
 
 
@@ -40,26 +41,26 @@ class FactoredObjective:
     ----------
     objective : Objective
         With λ2 = 0 or λ2 ≥ λ1.
-    engine : LocalEngine
-        Runs the passes over its cells.
+    losses : FactoredLosses
+        Of its cells.
     search_dtype : type
-        Precision of search directions and row steps; values and gradients keep that of the data.
+        Precision of search directions; values and gradients keep that of the data.
     """
 
-    def __init__(self, objective: Objective, engine: LocalEngine, search_dtype: type) -> None:
+    def __init__(self, objective: Objective, losses: FactoredLosses, search_dtype: type) -> None:
         self.objective = objective
-        self.engine = engine
+        self.losses = losses
         self.search_dtype = search_dtype
         self.ridge = objective.rank_penalty
         self.interpolates = objective.regime == "interpolation"
         self.multiplier = (
-            np.zeros_like(engine.cells.x_value) if self.interpolates else np.empty(0, engine.dtype)
+            np.zeros_like(losses.cells.x_value) if self.interpolates else np.empty(0, losses.dtype)
         )
         self.rho = 2 * objective.feature_weight
 
     def evaluate(self, W: FloatArray) -> Point:
         """Value, gradient and slopes at W."""
-        slopes = self.engine.evaluate(W, self.multiplier, self.rho, gradient=True)
+        slopes = self.losses.evaluate(W, self.multiplier, self.rho, gradient=True)
         gradient = slopes.gradient
         assert gradient is not None
         gradient[:, 1:] += self.ridge * W[:, 1:]
@@ -68,44 +69,43 @@ class FactoredObjective:
 
     def value(self, W: FloatArray) -> tuple[float, Slopes]:
         """Value and slopes at W, at a third of the price of :meth:`evaluate`."""
-        slopes = self.engine.evaluate(W, self.multiplier, self.rho, gradient=False)
+        slopes = self.losses.evaluate(W, self.multiplier, self.rho, gradient=False)
         return self._total(W, slopes), slopes
 
     def _total(self, W: FloatArray, slopes: Slopes) -> float:
-        offsets = W[self.engine.n :, 0]
+        offsets = W[self.losses.n :, 0]
         # The first column holds ones and offsets, which cost nothing; a slice without it would be copied.
-        size = float(np.vdot(W, W)) - self.engine.n - float(offsets @ offsets)
+        size = float(np.vdot(W, W)) - self.losses.n - float(offsets @ offsets)
         return slopes.feature_cost + slopes.label_cost + 0.5 * self.ridge * size
 
     def freeze(self, step: FloatArray) -> None:
         """Zero the entries of a direction that must not move: the ones, and offsets that are fixed."""
-        step[: self.engine.n, 0] = 0
+        step[: self.losses.n, 0] = 0
         if not self.objective.free_offsets:
-            step[self.engine.n :, 0] = 0
+            step[self.losses.n :, 0] = 0
 
     def row_step(self, W: FloatArray, decrement: float) -> None:
         """Minimise over U given V, in place."""
-        self.engine.row_step(
-            W, self.multiplier, self.rho, self.ridge, dtype=self.search_dtype, decrement=decrement
-        )
+        how = RowStep(self.rho, self.ridge, decrement)
+        self.losses.row_step(W, self.multiplier, how)
 
     def curvature(self, point: Point) -> Curvature:
         """Second-order model of the losses there."""
-        return self.engine.curvature(point.W, point.slopes, self.rho, self.search_dtype)
+        return self.losses.curvature(point.W, point.slopes, self.rho, self.search_dtype)
 
     # -- gauge ---------------------------------------------------------------------------------------
 
     def pack(self, U: FloatArray, V: FloatArray, offsets: FloatArray) -> FloatArray:
         """Stack factors and offsets into W."""
-        n, m, k = self.engine.n, self.engine.m, U.shape[1]
-        W = np.zeros((n + m, (k + PADDING) // PADDING * PADDING), self.engine.dtype)
+        n, m, k = self.losses.n, self.losses.m, U.shape[1]
+        W = np.zeros((n + m, (k + PADDING) // PADDING * PADDING), self.losses.dtype)
         W[:n, 0], W[n:, 0] = 1, offsets
         W[:n, 1 : k + 1], W[n:, 1 : k + 1] = U, V
         return W
 
     def offsets(self, W: FloatArray) -> FloatArray:
         """Offsets held in W."""
-        return W[self.engine.n :, 0].copy()
+        return W[self.losses.n :, 0].copy()
 
     def balance(self, W: FloatArray, drop: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bring the factors to the gauge of the SVD, UᵀU = VᵀV = diag(s), and drop what is dead.
@@ -122,7 +122,7 @@ class FactoredObjective:
         -------
         W, s
         """
-        n = self.engine.n
+        n = self.losses.n
         U, V, offsets = W[:n, 1:], W[n:, 1:], self.offsets(W)
         if self.objective.free_offsets:
             mean = U.mean(axis=0)
@@ -133,13 +133,13 @@ class FactoredObjective:
         root = np.sqrt(low_rank.s[:k])
         W = self.pack(low_rank.U[:, :k] * root, low_rank.Vt[:k].T * root, offsets)
         # A row or column with nothing observed has nothing but its offsets, exactly.
-        W[:n][self.engine.empty_rows, 1:] = 0
-        W[n:][self.engine.empty_columns, 1:] = 0
+        W[:n][self.losses.empty_rows, 1:] = 0
+        W[n:][self.losses.empty_columns, 1:] = 0
         return W, low_rank.s[:k]
 
     def low_rank(self, W: FloatArray, s: FloatArray) -> LowRank:
         """M as U diag(s) Vt with orthonormal factors, from W and s as :meth:`balance` left them."""
-        n, k, root = self.engine.n, len(s), np.sqrt(s)
+        n, k, root = self.losses.n, len(s), np.sqrt(s)
         return LowRank(W[:n, 1 : k + 1] / root, s, (W[n:, 1 : k + 1] / root).T)
 
 

@@ -10,10 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from cocomplete.arrays import FloatArray
-from cocomplete.engines.local import PADDING, LocalEngine
+from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
-from cocomplete.problem.cells import Cells
+from cocomplete.problem.cells import Cells, Part
 from cocomplete.problem.objective import Objective
+from cocomplete.solvers.factored_losses import PADDING
+from cocomplete.solvers.loss_block import LossBlock, RowStep
 from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
 from cocomplete.solvers.solution import Solution
 
@@ -66,16 +68,17 @@ class Mode(FieldsAlone):
         n, m = cells.shape
         mean = np.empty((n, m), self.V.dtype)
         spread = np.zeros((n, m), self.V.dtype)
-        step = max(1, CHUNK // max(self.V.shape[1], 1) ** 2)
         second = self._outer * weights(self.V.shape[1])
-        for first in range(0, n, step):
-            part = slice(first, min(first + step, n))
-            some = cells.rows(part.start, part.stop)
+
+        def of_rows(bounds: tuple[int, int]) -> None:
+            part, some = slice(*bounds), cells.rows(*bounds)
             U = self.rows(some)
             np.matmul(U, self.V.T, out=mean[part])
             mean[part] += self.offsets
             if variance and self.V.shape[1]:
                 spread[part] = self._covariance(some, U) @ second.T
+
+        InProcess.each(row_bounds(n, self.V.shape[1] ** 2, CHUNK), of_rows)
         return self._moments(mean, np.maximum(spread, 0, out=spread), variance=variance)
 
     def at(self, M: FloatArray, cells: Cells, *, variance: bool = True) -> Moments:
@@ -105,16 +108,14 @@ class Mode(FieldsAlone):
         """Minimise over every row, given V, until a step would gain less than ``decrement``."""
         n, m = cells.shape
         k = self.V.shape[1]
-        W = np.zeros((n + m, -(-(k + 1) // PADDING) * PADDING), cells.x_value.dtype)
-        W[:n, 0] = 1
-        W[n:, 0] = self.offsets
-        W[n:, 1 : k + 1] = self.V
-        nothing = np.empty(0, W.dtype)
-        engine = LocalEngine(cells)
-        engine.row_step(
-            W, nothing, self.rho, self.ridge, dtype=W.dtype.type, decrement=decrement, steps=steps
-        )
-        return W[:n, 1 : k + 1]
+        width = -(-(k + 1) // PADDING) * PADDING
+        U, V = np.zeros((n, width)), np.zeros((m, width))
+        U[:, 0] = 1
+        V[:, 0] = self.offsets
+        V[:, 1 : k + 1] = self.V
+        how = RowStep(self.rho, self.ridge, decrement, steps)
+        LossBlock(Part.whole(cells)).row_step(U, V, np.empty(0, V.dtype), how)
+        return U[:, 1 : k + 1].astype(cells.x_value.dtype, copy=False)
 
     def _covariance(self, cells: Cells, U: FloatArray) -> FloatArray:
         """Inverse curvature of every row's share of F at its minimum, packed."""
@@ -150,19 +151,22 @@ class Mode(FieldsAlone):
         cells = self.cells
         d, k = cells.n_features, self.V.shape[1]
         total, count = np.zeros(d), np.bincount(cells.x_column, minlength=d)
-        step = max(1, CHUNK // max(k, 1) ** 2)
-        for first in range(0, cells.shape[0], step):
-            some = cells.rows(first, min(first + step, cells.shape[0]))
+        twice = self._outer * weights(k)
+
+        def of_rows(bounds: tuple[int, int]) -> FloatArray:
+            some = cells.rows(*bounds)
             U = self.rows(some)
             row = np.repeat(np.arange(len(U)), np.diff(some.x_start))
             V = self.V[some.x_column]
             residual = some.x_value - np.einsum("qr,qr->q", U[row], V) - self.offsets[some.x_column]
             if k:
-                twice = self._outer * weights(k)
                 spread = np.einsum("qp,qp->q", self._covariance(some, U)[row], twice[some.x_column])
                 # The leverage: how far the cell pulls its own prediction.
                 residual = residual / (1 - np.minimum(self.rho * spread, 0.99))
-            total += np.bincount(some.x_column, residual**2, d)
+            return np.bincount(some.x_column, residual**2, d).astype(np.float64)
+
+        for squares in InProcess.visit(row_bounds(cells.shape[0], k**2, CHUNK), of_rows):
+            total += squares
         pooled = total.sum() / max(int(count.sum()), 1)
         noise: FloatArray = (total + pooled) / (count + 1)
         return noise

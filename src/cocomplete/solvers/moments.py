@@ -112,7 +112,7 @@ class Pattern:
         mean, second : ndarray of shape (m, k) and (m, k(k+1)/2)
         """
         if self._flat is None:
-            return _sums(even_blocks(self.start), self.start, self.column, weight, linear, mean, second)
+            return _sums(self.start, self.column, weight, linear, mean, second)
         return self._whole(weight) @ second, self._whole(linear) @ mean
 
     def column_sums(
@@ -121,7 +121,7 @@ class Pattern:
         """Add up each column's cells likewise, over E[u_i u_iᵀ] and E[u_i]."""
         if self._flat is None:
             by, order = self.flipped, self.flipped.order
-            return _sums(even_blocks(by.start), by.start, by.row, weight[order], linear[order], mean, second)
+            return _sums(by.start, by.row, weight[order], linear[order], mean, second)
         # In this order BLAS shares the work between threads; in the other they wait for each other.
         sums = (second.T @ self._whole(weight)).T, (mean.T @ self._whole(linear)).T
         return np.ascontiguousarray(sums[0]), np.ascontiguousarray(sums[1])
@@ -203,7 +203,6 @@ def normal_posteriors(H: FloatArray, g: FloatArray, precision: FloatArray, fixed
 
 
 def _sums(
-    bounds: NDArray[np.int64],
     start: NDArray[np.int64],
     partner: NDArray[np.int32],
     weight: FloatArray,
@@ -213,7 +212,7 @@ def _sums(
 ) -> tuple[FloatArray, FloatArray]:
     n = len(start) - 1
     H, g = np.empty((n, second.shape[1])), np.empty((n, mean.shape[1]))
-    weighted_sums(bounds, start, partner, weight, linear, mean, second, H, g)
+    weighted_sums(start, partner, weight, linear, mean, second, H, g)
     return H, g
 
 
@@ -246,14 +245,3 @@ def _triangle(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     whole = np.empty((k, k), np.intp)
     whole[row, column] = whole[column, row] = np.arange(row.size)
     return row * k + column, whole.ravel()
-
-
-def even_blocks(start: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Cut rows into blocks of about equally many cells.
-
-    They depend on the table alone, so that answers do not depend on how many threads there are.
-    """
-    count = min(len(start) - 1, 64)
-    bounds = np.searchsorted(start, np.linspace(0, start[-1], count + 1)).astype(np.int64)
-    bounds[0], bounds[-1] = 0, len(start) - 1
-    return bounds

@@ -58,12 +58,12 @@ def newton_step(
         What the quadratic model promised; tiny when there is nothing left to gain.
     """
     found = _direction(function, point, region, cg_steps)
-    step, rows = 1.0, function.engine.n
+    step, rows = 1.0, function.losses.n
     # Rows need no more accuracy than the step itself can use.
     floor = 1e-7 if function.search_dtype is np.float32 else 1e-13
     decrement = max(1e-3 * found.predicted / rows, floor)
     for trial in range(5):
-        W = point.W + function.engine.dtype.type(step) * found.step.astype(function.engine.dtype, copy=False)
+        W = point.W + function.losses.dtype.type(step) * found.step.astype(function.losses.dtype, copy=False)
         function.row_step(W, decrement)
         new = function.evaluate(W)
         gained = point.value - new.value

@@ -6,9 +6,9 @@ from time import perf_counter
 
 import numpy as np
 
+from cocomplete.engines.blas import one_thread_if_small
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.blas import one_thread_if_small
 from cocomplete.solvers.factored import FactoredRun
 from cocomplete.solvers.solution import Solution
 

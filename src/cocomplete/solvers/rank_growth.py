@@ -41,7 +41,7 @@ def add_directions(
     exceeded : bool
         Whether directions were added and the dual matrix exceeded λ1 by more than a hundredth.
     """
-    n, ridge, k = function.engine.n, function.ridge, len(s)
+    n, ridge, k = function.losses.n, function.ridge, len(s)
     if k >= max_rank:
         return W, size, False
     top = spectrum.largest()

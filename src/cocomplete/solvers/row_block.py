@@ -14,7 +14,7 @@ from scipy.special import expit
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.kernels import cell_moments
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import DENSE, Pattern, even_blocks, normal_posteriors, weights
+from cocomplete.solvers.moments import DENSE, Pattern, normal_posteriors, weights
 
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(15)
 SHARES = SHARES / SHARES.sum()
@@ -193,8 +193,7 @@ class RowBlock:
         t, variance = np.empty(cells.y_value.size), np.empty(cells.y_value.size)
         column = cells.y_column - np.int32(d)
         V = np.ascontiguousarray(columns.V[d:])
-        bounds = even_blocks(cells.y_start)
-        cell_moments(bounds, cells.y_start, column, *rows, V, doubled, t, variance)
+        cell_moments(cells.y_start, column, *rows, V, doubled, t, variance)
         return t, variance
 
     def _target(self, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:

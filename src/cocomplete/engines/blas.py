@@ -16,8 +16,11 @@ FEW = 1_000_000
 
 def one_thread_if_small(shape: tuple[int, int]) -> AbstractContextManager[Any]:
     """Give a context in which BLAS has one thread, if matrices of this shape are small."""
-    if shape[0] * shape[1] > FEW:
-        return nullcontext()
+    return nullcontext() if shape[0] * shape[1] > FEW else one_thread()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Give a context in which BLAS has one thread."""
     context: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return context
 
