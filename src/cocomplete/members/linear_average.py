@@ -84,11 +84,12 @@ class LinearAverage:
         moments = self.average.moments(_as_numbers(observed, features=self.features))
         posterior = self.average.posterior
         # What the number varies by over all rows: its noise and its factors, of unit second moments.
+        own = self.binary
         total = np.sqrt(posterior.noise + posterior.factor_variance)
-        spread = np.sqrt(posterior.noise + moments.variance)
-        above = (moments.mean - self.level * total) / spread
-        mean = log_ndtr(above) - log_ndtr(-above)
-        mean[:, ~self.binary] = np.nan
+        spread = np.sqrt(posterior.noise[own] + moments.variance[:, own])
+        above = (moments.mean[:, own] - (self.level * total)[own]) / spread
+        mean = np.full(moments.mean.shape, np.nan)
+        mean[:, own] = log_ndtr(above) - log_ndtr(-above)
         nothing = np.full(observed.X.shape, np.nan)
         return Prediction(mean if self.features else np.hstack((nothing, mean)), nothing)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.members.average import Average
@@ -80,27 +81,49 @@ class NumberKernel:
                 mean[some, j], std[some, j] = self._column(compared, k), self._std(k)
         return Prediction(mean, std)
 
-    def at(
-        self, rows: CompletedRows, row: NDArray[np.intp], column: NDArray[np.intp]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Predict some cells, with standard deviations; NaN where they are not numbers."""
-        mean, std = np.full(row.size, np.nan), np.full(row.size, np.nan)
-        asked, place = np.unique(row, return_inverse=True)
-        compared = _Compared.of(rows.take(asked), self.landmarks)
-        for k, j in enumerate(self.columns):
-            own = np.flatnonzero(column == j)
-            if own.size:
-                mean[own], std[own] = self._column(compared.take(place[own]), k), self._std(k)
-        return mean, std
-
     def _std(self, k: int) -> float:
         """Give the standard deviation of a column's noise."""
         return float(np.sqrt(self.noise) * self.scale.scale[k])
 
     def _column(self, compared: "_Compared", k: int) -> FloatArray:
-        inner = int(self.average.encoding.order[self.columns[k]])
-        K = compared.kernel(self.chosen[k], inner)
+        return self._from(self._kernel(compared, k), k)
+
+    def _kernel(self, compared: "_Compared", k: int) -> FloatArray:
+        """Kernel of rows with the landmarks of a column."""
+        return compared.kernel(self.chosen[k], int(self.average.encoding.order[self.columns[k]]))
+
+    def _from(self, K: FloatArray, k: int) -> FloatArray:
+        """Predict a column by its kernel."""
         return np.asarray(self.scale.center[k] + self.scale.scale[k] * (K @ self.weights[k]))
+
+
+def predict_cells(
+    members: Sequence[NumberKernel], rows: CompletedRows, row: NDArray[np.intp], column: NDArray[np.intp]
+) -> tuple[FloatArray, FloatArray]:
+    """Predict some cells, with standard deviations; NaN where they are not numbers.
+
+    Parameters
+    ----------
+    members : sequence of NumberKernel
+        Of several noises, and alike but for that.
+    rows : CompletedRows
+    row, column : ndarray of int, shape (n_cells,)
+
+    Returns
+    -------
+    means, stds : ndarray of shape (number of members, n_cells)
+    """
+    means, stds = (np.full((len(members), row.size), np.nan) for _ in range(2))
+    first = members[0]
+    asked, place = np.unique(row, return_inverse=True)
+    compared = _Compared.of(rows.take(asked), first.landmarks)
+    for k, j in enumerate(first.columns):
+        own = np.flatnonzero(column == j)
+        if own.size:
+            K = first._kernel(compared.take(place[own]), k)
+            for each, one in enumerate(members):
+                means[each, own], stds[each, own] = one._from(K, k), one._std(k)
+    return means, stds
 
 
 def number_kernels(
@@ -145,11 +168,20 @@ def number_kernels(
         K = compared.take(some).kernel(some, int(average.encoding.order[j]))
         y = targets[order[used][some], k].astype(np.float64)
         for each, noise in zip(weights, noises, strict=True):
-            each.append(np.linalg.solve(K + noise * np.eye(len(some)), y))
+            each.append(_ridge(K, noise, y))
     for each, noise in zip(weights, noises, strict=True):
         yield NumberKernel(
             average, scale, columns, landmarks, tuple(chosen), tuple(each), noise, observed.n_labels
         )
+
+
+def _ridge(K: FloatArray, noise: float, y: FloatArray) -> FloatArray:
+    """Solve (K + noise I) w = y; K is a kernel, and positive semidefinite but for rounding."""
+    shifted = K.copy()
+    shifted.ravel()[:: len(K) + 1] += noise
+    # Of a symmetric matrix the transpose is as good, and needs no copy in Fortran's order.
+    _, weights, failed = dposv(shifted.T, y, overwrite_a=True)
+    return np.asarray(np.linalg.solve(K + noise * np.eye(len(K)), y) if failed else weights)
 
 
 class _Compared(NamedTuple):

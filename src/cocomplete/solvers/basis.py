@@ -16,6 +16,10 @@ MOST_FACTORS, FEW_FACTORS = 32, 8
 """Factors that a fit starts with, at most: half the number of rows or columns if that is less, but for few
 columns as many as they can have."""
 
+NOISE_EDGE, SPARE_FACTORS = 0.9, 8
+"""A fit starts with the zero-filled table's factors that are longer than this share of what noise alone would
+have, and so many more: of what is shorter little survives, and a fit that goes on from it may add some."""
+
 START_LENGTH, OWN_START_LENGTH, OWN_FACTORS = 0.3, 1.0, 8
 """The zero-filled table's factors, brought to scale, are noise for the most part: start shorter. Those of the
 0/1 columns alone are found sooner if they are there before the others take their place; there are at most so
@@ -37,17 +41,22 @@ def first_factors(cells: Cells, base: FloatArray) -> FloatArray:
     d = cells.n_features
     # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.
     own = max(min(OWN_FACTORS, m - d - 1, rank // 2), 0) if d else 0
-    V = np.zeros((m, 1 + rank))
-    first = residual_factors([(left, right)], rank - own)
+    first = residual_factors([(left, right)], rank - own, spare=SPARE_FACTORS)
+    V = np.zeros((m, 1 + first.shape[1] + own))
     V[:, 1 : 1 + first.shape[1]] = START_LENGTH * first
     if own:
         of_labels = residual_factors([(left[:, :0], right)], own, (left.nnz + right.nnz) / (n * m))
-        V[d:, rank + 1 - own : rank + 1 - own + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
-    return V[:, : 1 + first.shape[1] + own]
+        begin = 1 + first.shape[1]
+        V[d:, begin : begin + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
+    return V
 
 
 def residual_factors(
-    blocks: Sequence[tuple[sparse.csr_array, sparse.csr_array]], most: int, share: float | None = None
+    blocks: Sequence[tuple[sparse.csr_array, sparse.csr_array]],
+    most: int,
+    share: float | None = None,
+    *,
+    spare: int | None = None,
 ) -> FloatArray:
     """Leading right singular vectors of a sparse matrix, as loadings of unit rows.
 
@@ -58,6 +67,8 @@ def residual_factors(
     most : int
     share : float, optional
         Share of the cells that is stored, which singular values shrink with; counted if not given.
+    spare : int, optional
+        How many are kept of those that noise may have made; all if not given.
     """
     left, right = (
         part[0] if len(part) == 1 else sparse.vstack(part, format="csr") for part in zip(*blocks, strict=True)
@@ -66,6 +77,12 @@ def residual_factors(
     if share is None:
         share = (left.nnz + right.nnz) / max(n * m, 1)
     s, vectors = SparseSpectrum(left, right, floor=0.0).above(0.0, most)
+    if spare is not None:
+        # Independent entries of the same size have a largest singular value of this, whatever their law.
+        squares = float(np.square(left.data).sum() + np.square(right.data).sum())
+        edge = np.sqrt(squares) * (1 / np.sqrt(max(n, 1)) + 1 / np.sqrt(max(m, 1)))
+        count = int(np.count_nonzero(s > NOISE_EDGE * edge)) + spare
+        s, vectors = s[:count], vectors[:, :count]
     return np.asarray(vectors * s / (max(share, 1e-6) * np.sqrt(max(n, 1))))
 
 
