@@ -53,6 +53,7 @@ class LinearAverage:
         features: bool = True,
         start: FactorPosterior | None = None,
         growth: int = 0,
+        spare: int | None = None,
     ) -> "LinearAverage":
         """Fit it to a table.
 
@@ -66,6 +67,8 @@ class LinearAverage:
             Of the same columns as numbers, to go on from.
         growth : int, default=0
             Factors to add from what is left unexplained.
+        spare : int, optional
+            How many of them noise alone may have made; all of them if not given.
         """
         table = _as_numbers(observed, features=features)
         own = yes_no if features else yes_no[:0]
@@ -73,7 +76,7 @@ class LinearAverage:
         some = table.X_known.any(axis=1)
         fitted = Observations(table.X[some], table.Y[some])
         nothing = np.zeros(binary.size, bool)
-        average = Average.fit(fitted, nothing, gaussian=True, start=start, growth=growth)
+        average = Average.fit(fitted, nothing, gaussian=True, start=start, growth=growth, spare=spare)
         rate = expit(shrunken_log_odds(table.X.astype(np.float64)[:, binary]))
         level = np.zeros(binary.size)
         level[binary] = -ndtri(rate)

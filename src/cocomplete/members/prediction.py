@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cocomplete.arrays import FloatArray
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import Moments, log_odds
@@ -93,15 +93,24 @@ def number_cells(
     return mean, std
 
 
-def decode(encoding: Encoding, moments: Moments) -> Prediction:
-    """Bring a solver's moments to the user's columns and units."""
+def decode(encoding: Encoding, moments: Moments, asked: BoolArray | None = None) -> Prediction:
+    """Bring a solver's moments to the user's columns and units.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    moments : Moments
+    asked : ndarray of bool, shape (n_samples, n_features), optional
+        Which numbers are asked for; others are NaN. All of them if not given.
+    """
     score = moments.score
     n, d = len(moments.mean), len(encoding.yes_no)
-    mean, std = np.empty(moments.mean.shape), np.zeros((n, d))
+    mean, std = np.full(moments.mean.shape, np.nan), np.zeros((n, d))
     for j, inner in enumerate(encoding.order):
         if j >= d or encoding.yes_no[j]:
             mean[:, j] = score[:, inner]
         else:
-            variance = moments.variance[:, inner] + moments.noise[inner]
-            mean[:, j], std[:, j] = encoding.scale.undo(int(inner), moments.mean[:, inner], variance)
+            own = slice(None) if asked is None else asked[:, j]
+            variance = moments.variance[own, inner] + moments.noise[inner]
+            mean[own, j], std[own, j] = encoding.scale.undo(int(inner), moments.mean[own, inner], variance)
     return Prediction(mean, std)
