@@ -14,7 +14,7 @@ from cocomplete.members.kernel import CompletedRows
 from cocomplete.members.linear_average import LinearAverage, as_numbers
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.number_kernel import LINEAR_WEIGHT, number_kernels, predict_cells
-from cocomplete.members.prediction import Member
+from cocomplete.members.prediction import Member, decode, decode_cells
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
@@ -221,3 +221,17 @@ def test_members_predict_every_cell_and_leave_their_input_alone(kind: str) -> No
     np.testing.assert_array_equal(observed.Y, before[1])
     # In units: the trivial prediction is the mean, the others are nearer to the truth where it is observed.
     assert np.abs(prediction.mean[:, :3] - truth).mean() <= np.abs(truth - truth.mean(axis=0)).mean() + 0.05
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_some_cells_are_decoded_as_they_are_among_all(gaussian: bool) -> None:
+    observed, yes_no = mixed()
+    average = Average.fit(observed, yes_no, gaussian=gaussian)
+    moments = average.moments(observed)
+    row, column = np.random.default_rng(0).permutation(np.argwhere(np.ones(moments.mean.shape)))[:300].T
+    whole = decode(average.encoding, moments)
+    mean, std = decode_cells(average.encoding, moments, row, column)
+    np.testing.assert_allclose(mean, whole.mean[row, column], rtol=1e-12)
+    features = column < observed.n_features
+    np.testing.assert_allclose(std[features], whole.std[row[features], column[features]], rtol=1e-12)
+    assert np.isnan(std[~features]).all()
