@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.special import expit
 
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.basis import START_LENGTH, most_factors, whitening
+from cocomplete.solvers.basis import NOISE_EDGE, START_LENGTH, most_factors, residual_factors, whitening
 from cocomplete.solvers.factor_state import START_PRECISION
 from cocomplete.solvers.moments import pack, unpack
 from cocomplete.solvers.variational import (
@@ -169,6 +170,23 @@ def test_factors_are_added_along_what_others_leave_unexplained(growth: int) -> N
     loadings = START_LENGTH * vectors[:growth].T * s[:growth] / (share * np.sqrt(20))
     # The sign of a factor means nothing.
     np.testing.assert_allclose(born @ born.T, loadings @ loadings.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("spare", [0, 2])
+def test_a_fit_begins_with_factors_that_stand_out_of_noise(spare: int) -> None:
+    rng = np.random.default_rng(0)
+    T = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 40)) + rng.normal(size=(300, 40))
+    seen, nothing = rng.random(T.shape) < 0.5, sparse.csr_array((300, 0))
+    for table, clear in ((T, 3), (rng.normal(size=T.shape), 0)):
+        X = sparse.csr_array(table * seen)
+        s = np.linalg.svd(X.toarray(), compute_uv=False)
+        edge = np.linalg.norm(X.toarray()) * (300**-0.5 + 40**-0.5)
+        # Noise alone comes to the edge, and hardly over it.
+        assert (s > 1.05 * edge).sum() == clear
+        count = int((s > NOISE_EDGE * edge).sum())
+        assert residual_factors([(X, nothing)], 20, spare=spare).shape == (40, count + spare)
+        assert residual_factors([(X, nothing)], 20).shape == (40, 20)
+        assert residual_factors([(X, nothing)], 2, spare=2).shape == (40, 2)
 
 
 def test_no_more_factors_are_added_than_a_table_may_have() -> None:

@@ -13,8 +13,8 @@ from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
 from cocomplete.members.linear_average import LinearAverage, as_numbers
 from cocomplete.members.minimiser import Minimiser, Penalties
-from cocomplete.members.number_kernel import LINEAR_WEIGHT, number_kernels
-from cocomplete.members.prediction import Member
+from cocomplete.members.number_kernel import LINEAR_WEIGHT, number_kernels, predict_cells
+from cocomplete.members.prediction import Member, decode, decode_cells
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
@@ -77,11 +77,11 @@ def test_a_kernel_of_numbers_is_ridge_regression_in_its_feature_space() -> None:
     K = 1 + LINEAR_WEIGHT * X @ X.T / d + np.exp(-distance / d)
     y = kernel.scale.apply(observed.X)[chosen, 0]
     np.testing.assert_allclose(K @ kernel.weights[0] + 0.5 * kernel.weights[0], y, atol=1e-8)
-    found, std = kernel.at(rows, chosen[:4], np.zeros(4, int))
+    (found,), (std,) = predict_cells([kernel], rows, chosen[:4], np.zeros(4, int))
     expected = kernel.scale.center[0] + kernel.scale.scale[0] * (K @ kernel.weights[0])[:4]
     np.testing.assert_allclose(found, expected)
     np.testing.assert_allclose(std, np.sqrt(0.5) * kernel.scale.scale[0])
-    assert np.isnan(kernel.at(rows, chosen[:1], np.array([3]))).all()
+    assert np.isnan(predict_cells([kernel], rows, chosen[:1], np.array([3]))).all()
 
 
 @pytest.mark.parametrize("most", [30, 400])
@@ -109,7 +109,7 @@ def test_every_column_of_a_kernel_of_numbers_is_learnt_from_rows_of_its_own(
         np.testing.assert_array_equal(kernel.landmarks.X[kernel.chosen[j]], rows.X[known])
         expected = kernel.scale.center[j] + kernel.scale.scale[j] * (linear + np.exp(-distance / 2)) @ weights
         np.testing.assert_allclose(predicted[:, j], expected, atol=1e-7)
-        found, _ = kernel.at(rows, np.arange(5, 25), np.full(20, j))
+        (found,), _ = predict_cells([kernel], rows, np.arange(5, 25), np.full(20, j))
         np.testing.assert_allclose(found, expected[5:25], atol=1e-7)
 
 
@@ -221,3 +221,17 @@ def test_members_predict_every_cell_and_leave_their_input_alone(kind: str) -> No
     np.testing.assert_array_equal(observed.Y, before[1])
     # In units: the trivial prediction is the mean, the others are nearer to the truth where it is observed.
     assert np.abs(prediction.mean[:, :3] - truth).mean() <= np.abs(truth - truth.mean(axis=0)).mean() + 0.05
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_some_cells_are_decoded_as_they_are_among_all(gaussian: bool) -> None:
+    observed, yes_no = mixed()
+    average = Average.fit(observed, yes_no, gaussian=gaussian)
+    moments = average.moments(observed)
+    row, column = np.random.default_rng(0).permutation(np.argwhere(np.ones(moments.mean.shape)))[:300].T
+    whole = decode(average.encoding, moments)
+    mean, std = decode_cells(average.encoding, moments, row, column)
+    np.testing.assert_allclose(mean, whole.mean[row, column], rtol=1e-12)
+    features = column < observed.n_features
+    np.testing.assert_allclose(std[features], whole.std[row[features], column[features]], rtol=1e-12)
+    assert np.isnan(std[~features]).all()

@@ -241,14 +241,19 @@ class EnsembleFit:
         ratios = np.concatenate([fits.score_ratios() for fits in self.folds] or [np.empty(0)])
         column = self.held.column[self.held.where("numbers")][: ratios.size]
         factor = calibrated(ratios, column, self.observed.n_features)
-        some = self.whole.first_rows(MARGIN_ROWS)
-        prediction = Prediction(*(part[some] for part in self.prediction))
-        return ScoreMargins.sharper(source, factor, self.whole.sample(MARGIN_ROWS), prediction)
+        some = self.whole.sample(MARGIN_ROWS)
+        prediction = self.prediction if self._is_short else self.ensemble.predict(some)
+        return ScoreMargins.sharper(source, factor, some, prediction)
 
     @cached_property
     def prediction(self) -> Prediction:
-        """The ensemble's prediction of every cell of the table."""
-        return self.ensemble.predict(self.observed)
+        """The ensemble's prediction of the table; of a long one's numbers where they are unknown alone."""
+        return self.ensemble.predict(self.observed, unknown=not self._is_short)
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether margins are compared in all rows."""
+        return self.observed.n_samples <= MARGIN_ROWS
 
     # -- fitting ---------------------------------------------------------------------------------------
 

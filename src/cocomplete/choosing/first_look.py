@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.choosing.combine import label_weights, number_weights
 from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.shared import FoldFits
 from cocomplete.fitted.parts import LABEL_PARTS, PARTS, Part
@@ -37,10 +38,12 @@ class FirstLook:
         tried = np.concatenate((features[:LOOKED_AT], d + labels[:LOOKED_AT]))
         self.columns: NDArray[np.intp] = np.sort(tried)
         self.yes_no, self.n_labels = first.yes_no, first.observed.n_labels
-        self.others = [means[: fold.row.size] for means in contest.means.values()]
+        self.others: dict[str, list[FloatArray]] = {}
+        for candidate, means in contest.means.items():
+            self.others.setdefault(candidate.kind, []).append(means[: fold.row.size])
 
     def pays(self, means: Iterable[FloatArray], part: Part, limit: float) -> bool:
-        """Whether some setting's error on a part is at most so many times the best of the others'.
+        """Whether the best setting would have a weight in a part beside the best of every other kind.
 
         Parameters
         ----------
@@ -48,6 +51,7 @@ class FirstLook:
             Each setting's predictions of the fold's held-out cells; NaN where it was not tried.
         part : str
         limit : float
+            Nor may its error be more than so many times the best of the others'.
         """
         columns = self.n_labels if part in LABEL_PARTS else len(self.yes_no)
         if columns <= LOOKED_AT:
@@ -61,8 +65,20 @@ class FirstLook:
         def loss(prediction: FloatArray) -> float:
             return float(self.held.errors(part, prediction[where])[tried].mean())
 
-        best = min((each for each in map(loss, self.others) if not np.isnan(each)), default=np.inf)
-        return min(map(loss, means)) <= limit * best
+        others = [min(settings, key=loss) for settings in self.others.values()]
+        others = [each for each in others if np.isfinite(loss(each))]
+        own = min(means, key=loss)
+        if loss(own) > limit * min(map(loss, others), default=np.inf):
+            return False
+        return bool(self._weights([own, *others], part, where[tried])[0] > 0)
+
+    def _weights(self, means: list[FloatArray], part: Part, cells: NDArray[np.intp]) -> FloatArray:
+        """Weights that some members would have, by some cells of a part alone."""
+        predictions, truth = np.stack(means)[:, cells], self.held.value[cells]
+        if part != "numbers":
+            return label_weights(predictions, truth)
+        column, units = self.held.column[cells], self.held.units
+        return number_weights(units.standardized(column, predictions), units.standardized(column, truth))
 
     def error(self, means: FloatArray) -> float:
         """Sum of a setting's errors in all cells that it predicts, numbers' in units of their variance."""

@@ -21,8 +21,8 @@ from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.members.kernel import VARIANCES, CompletedRows, KernelKind, KernelRegression, kernel_path
 from cocomplete.members.logistic_average import LogisticAverage
-from cocomplete.members.number_kernel import NOISES, number_kernels
-from cocomplete.members.prediction import Member, decode
+from cocomplete.members.number_kernel import NOISES, number_kernels, predict_cells
+from cocomplete.members.prediction import Member, decode_cells
 from cocomplete.members.trees import STOPS, BoostedTrees
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.observations import Observations
@@ -97,8 +97,9 @@ class AverageKind:
         """Judge it; its hyperparameters are set by the evidence lower bound."""
         for number, fits in enumerate(folds):
             encoding = fits.average(gaussian=self.gaussian).encoding
-            prediction = decode(encoding, fits.moments(gaussian=self.gaussian))
-            contest.add(Candidate(self.name), number, fits.fold, prediction)
+            moments, fold = fits.moments(gaussian=self.gaussian), fits.fold
+            means, stds = decode_cells(encoding, moments, fold.row, fold.column)
+            contest.add_means(Candidate(self.name), number, means, stds)
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit it, or take the fit that another member needed."""
@@ -179,12 +180,10 @@ class LabelKernelKind:
             yield fitted, fitted.of(rows).mean[place, fold.column]
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
-        """Fit one variance, by the path that leads there."""
-        path = [variance for variance in VARIANCES if variance <= setting]
-        *_, fitted = kernel_path(
-            fits.source, fits.completed, fits.observed.Y, fits.keys.rows, self.name, path
+        """Fit one variance; the mode is unique, so that no path need lead there."""
+        return next(
+            kernel_path(fits.source, fits.completed, fits.observed.Y, fits.keys.rows, self.name, [setting])
         )
-        return fitted
 
     def setting_cost(self, setting: Any) -> float:
         """Give what a variance costs."""
@@ -250,12 +249,13 @@ class NumberKernelKind:
     @staticmethod
     def _means(fits: FoldFits, columns: NDArray[np.intp]) -> list[tuple[float, FloatArray, FloatArray]]:
         """Every noise, with means and standard deviations of a fold's held-out cells."""
-        return [
-            (one.noise, *one.at(fits.completed, fits.fold.row, fits.fold.column))
-            for one in number_kernels(
+        members = list(
+            number_kernels(
                 fits.source, fits.completed, fits.observed, fits.yes_no, fits.keys.rows, NOISES, columns
             )
-        ]
+        )
+        found = predict_cells(members, fits.completed, fits.fold.row, fits.fold.column)
+        return [(one.noise, *each) for one, *each in zip(members, *found, strict=True)]
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit one noise."""

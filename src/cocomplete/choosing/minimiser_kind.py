@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray
+from cocomplete.choosing.held_out import Fold
 from cocomplete.choosing.judge import Contest, HeldOut
 from cocomplete.choosing.kind import Candidate
 from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, SHARES, Path
@@ -28,6 +30,10 @@ FIRST_SHARE, WORTH_A_PATH = 0.15, 1.1
 """Share of λ_max down to which a path is followed in any case, and how many times the best other member's
 error the minimiser's may be there for the path to be followed further."""
 
+LOOKED_AT = 60_000
+"""Observed cells in the rows of a first look, about: of a larger table, some rows say whether all of them are
+worth a path."""
+
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
 
@@ -44,19 +50,21 @@ class MinimiserKind:
         return True
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
-        """Take a first look on one fold, and judge the best on the others where it can win."""
-        first = Contest(HeldOut.of([folds[0].fold], contest.held.units), [folds[0].fold.row.size])
-        size = folds[0].fold.row.size
-        for one, means in contest.means.items():
-            first.means[one] = means[:size]
-        parts = [part for part in PARTS if first.held.where(part).size]
-        rivals = {part: min(first.loss(one, part) for one in first.candidates()) for part in parts}
-        for weight in FEATURE_WEIGHTS[:2]:
-            self._look(Path(weight, exact=False, values=COARSE_SHARES), folds[0], first, rivals)
-            tried = [one for one in first.candidates() if one.kind == self.name]
-            best = {part: min(first.loss(one, part) for one in tried) for part in parts}
-            if not any(best[part] < PROMISING * rivals[part] for part in parts):
+        """Take a first look on one fold, at few rows if they do, and judge the best where it can win."""
+        fold, yes_no = folds[0].fold, folds[0].yes_no
+        some, cells = _some_rows(folds[0])
+        if cells.size < fold.row.size:
+            sample = _contest(some, cells, contest)
+            self._look(Path(FEATURE_WEIGHTS[0], exact=False, values=COARSE_SHARES), some, yes_no, sample)
+            if not self._wins(sample, WORTH_A_PATH):
                 return
+        first = _contest(fold, np.arange(fold.row.size), contest)
+        for weight in FEATURE_WEIGHTS[:2]:
+            self._look(Path(weight, exact=False, values=COARSE_SHARES), fold, yes_no, first)
+            if not self._wins(first, PROMISING):
+                return
+        tried = [one for one in first.candidates() if one.kind == self.name]
+        parts = [part for part in PARTS if first.held.where(part).size]
         for together in (FEATURE_PARTS, LABEL_PARTS):
             if any(part in parts for part in together):
                 chosen = min(tried, key=lambda one: sum(first.total(one, part) for part in together))
@@ -65,10 +73,22 @@ class MinimiserKind:
                     *_, (_, means) = Path.to(chosen.setting, COARSE_SHARES).follow(fits.fold, fits.yes_no)
                     contest.add_means(chosen, number, means)
 
-    def _look(self, path: Path, fits: FoldFits, first: Contest, rivals: dict[Part, float]) -> None:
+    def _lowest(self, first: Contest, *, own: bool) -> dict[Part, float]:
+        """Give the lowest error in every part of the minimisers, or of all other members."""
+        candidates = [one for one in first.candidates() if (one.kind == self.name) == own]
+        parts = [part for part in PARTS if first.held.where(part).size]
+        return {part: min(first.loss(one, part) for one in candidates) for part in parts}
+
+    def _wins(self, first: Contest, limit: float) -> bool:
+        """Whether the best minimiser's error is less than so many times the others' in some part."""
+        best, rivals = self._lowest(first, own=True), self._lowest(first, own=False)
+        return any(best[part] < limit * rivals[part] for part in best)
+
+    def _look(self, path: Path, fold: Fold, yes_no: BoolArray, first: Contest) -> None:
         """Follow a path on the first fold until all parts have turned and are far behind."""
+        rivals = self._lowest(first, own=False)
         lowest = dict.fromkeys(rivals, np.inf)
-        for penalties, means in path.follow(fits.fold, fits.yes_no):
+        for penalties, means in path.follow(fold, yes_no):
             first.add_means(Candidate(self.name, penalties), 0, means)
             losses = {part: first.loss(Candidate(self.name, penalties), part) for part in rivals}
             falling = [part for part in rivals if losses[part] < lowest[part]]
@@ -87,3 +107,22 @@ class MinimiserKind:
     def setting_cost(self, setting: Any) -> float:
         """Give nothing."""
         return 0.0
+
+
+def _some_rows(fits: FoldFits) -> tuple[Fold, NDArray[np.intp]]:
+    """Give as many rows of a fold as a first look needs, and which of the held-out cells are theirs."""
+    fold, visible = fits.fold, fits.observed
+    count = int(visible.X_known.sum() + visible.Y_known.sum())
+    rows = fits.first_rows(max(1, visible.n_samples * LOOKED_AT // max(count, LOOKED_AT)))
+    cells = np.flatnonzero(np.isin(fold.row, rows))
+    some = Observations(visible.X[rows], visible.Y[rows])
+    row = np.searchsorted(rows, fold.row[cells])
+    return Fold(some, row, fold.column[cells], fold.value[cells], fold.part[cells]), cells
+
+
+def _contest(fold: Fold, cells: NDArray[np.intp], contest: Contest) -> Contest:
+    """Give what other members predict of some cells of the first fold."""
+    first = Contest(HeldOut.of([fold], contest.held.units), [fold.row.size])
+    for one, means in contest.means.items():
+        first.means[one] = means[cells]
+    return first

@@ -20,6 +20,7 @@ from cocomplete.choosing.judge import (
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.interrupts import acknowledge_stop, stop_requested
 from cocomplete.members.minimiser import Minimiser, Penalties, set_up
+from cocomplete.members.prediction import number_cells
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
@@ -90,14 +91,13 @@ class Path:
             first = replace(first, residual_penalty=first.rank_penalty)
         column = encoding.order[fold.column]
         numbers = column < encoding.n_numbers
+        nothing = np.zeros(int(numbers.sum()))
         path = solve_path(first, falling, tol=PATH_TOL, max_iter=PATH_ROUNDS)
         for penalties, (_, solution) in zip(all_penalties, path, strict=True):
             M = solution.M
             t = np.einsum("qr,qr->q", M.U[fold.row] * M.s, M.Vt.T[column]) + solution.offsets[column]
             t = t.astype(np.float64)
-            for j in np.unique(column[numbers]):
-                own = column == j
-                t[own] = encoding.scale.undo(int(j), t[own], np.zeros(1))[0]
+            t[numbers] = number_cells(encoding, column[numbers], t[numbers], nothing)[0]
             yield penalties, t
 
 

@@ -65,6 +65,15 @@ class SharedFits:
         self._moments: dict[bool, Moments] = {}
         self._completed: CompletedRows | None = None
 
+    @property
+    def _spare(self) -> int | None:
+        """How many factors an average may add that noise alone may have made.
+
+        Where the fit it starts from has seen some rows alone, those of all rows are for what stands out.
+        """
+        some_rows = self.earlier is not None and self.earlier.observed.n_samples < self.observed.n_samples
+        return 0 if some_rows else None
+
     def first_rows(self, count: int) -> NDArray[np.intp]:
         """Give some rows, by their keys, in the order of the table."""
         return np.sort(np.argsort(self.keys.rows, kind="stable")[:count])
@@ -88,6 +97,7 @@ class SharedFits:
                 gaussian=gaussian,
                 start=None if start is None else start.posterior,
                 growth=self.growth,
+                spare=self._spare,
                 progress=self.progress,
             )
         return self._averages[gaussian]
@@ -101,7 +111,12 @@ class SharedFits:
             elif features:
                 start = as_numbers(self.source)
             self._linear[features] = LinearAverage.fit(
-                self.observed, self.yes_no, features=features, start=start, growth=self.growth
+                self.observed,
+                self.yes_no,
+                features=features,
+                start=start,
+                growth=self.growth,
+                spare=self._spare,
             )
         return self._linear[features]
 

@@ -24,8 +24,9 @@ from cocomplete.fitted.levels import LevelCuts
 from cocomplete.fitted.model import Model
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.members.average import Average
-from cocomplete.members.kernel import CompletedRows, KernelRegression
+from cocomplete.members.kernel import CompletedRows, KernelRegression, PickedRows
 from cocomplete.members.linear_average import LinearAverage
+from cocomplete.members.logistic_average import LogisticAverage
 from cocomplete.members.minimiser import Minimiser
 from cocomplete.members.number_kernel import NumberKernel
 from cocomplete.members.trees import BoostedTrees
@@ -72,6 +73,7 @@ CLASSES: dict[str, type] = {
         KernelRegression,
         LevelCuts,
         LinearAverage,
+        LogisticAverage,
         LowRank,
         Minimiser,
         Model,
@@ -81,6 +83,7 @@ CLASSES: dict[str, type] = {
         Objective,
         Observations,
         Ordinal,
+        PickedRows,
         PositiveLabels,
         RecordedShare,
         Schema,

@@ -11,7 +11,7 @@ from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows, KernelRegression
 from cocomplete.members.number_kernel import NumberKernel
-from cocomplete.members.prediction import Member, Prediction
+from cocomplete.members.prediction import Member, Prediction, decode
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.observations import Observations
 
@@ -49,6 +49,7 @@ class Ensemble:
         training: bool = False,
         std: bool = True,
         parts: Collection[Part] = PARTS,
+        unknown: bool = False,
     ) -> Prediction:
         """Predict the cells of some rows.
 
@@ -61,6 +62,8 @@ class Ensemble:
             Whether standard deviations are needed; they are 0 without.
         parts : collection of str
             What is asked for; other cells may hold anything.
+        unknown : bool, default=False
+            Whether numbers are asked for where they are unknown alone.
         """
         n, d = observed.X.shape
         mean, spread = np.empty((n, d + observed.n_labels)), np.zeros((n, d))
@@ -69,13 +72,16 @@ class Ensemble:
         for first in range(0, n, step):
             some = slice(first, first + step)
             rows = observed if step >= n else Observations(observed.X[some], observed.Y[some])
-            mean[some], spread[some] = self._predict_block(rows, parts, training=training, std=std)
+            mean[some], spread[some] = self._predict_block(
+                rows, parts, training=training, std=std, unknown=unknown
+            )
         return Prediction(mean, spread)
 
     def _predict_block(
-        self, observed: Observations, parts: Collection[Part], *, training: bool, std: bool
+        self, observed: Observations, parts: Collection[Part], *, training: bool, std: bool, unknown: bool
     ) -> Prediction:
-        predictions = self._predictions(observed, parts, training=training, std=std)
+        asked = ~observed.X_known if unknown else None
+        predictions = self._predictions(observed, parts, asked, training=training, std=std)
         d = observed.n_features
         numbers = self.weights["numbers"]
         mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
@@ -101,7 +107,13 @@ class Ensemble:
         return np.where(factor == 1, mean, self.base + factor * (mean - self.base))
 
     def _predictions(
-        self, observed: Observations, parts: Collection[Part], *, training: bool, std: bool
+        self,
+        observed: Observations,
+        parts: Collection[Part],
+        asked: BoolArray | None,
+        *,
+        training: bool,
+        std: bool,
     ) -> dict[int, Prediction]:
         """Predictions of all members that have a weight in what is asked for."""
         found: dict[int, Prediction] = {}
@@ -117,7 +129,9 @@ class Ensemble:
             if isinstance(member, KernelRegression | NumberKernel):
                 # Kernels compare the same completed rows.
                 rows = CompletedRows.of(member.average, observed) if rows is None else rows
-                found[k] = member.of(rows)
+                found[k] = member.of(rows, asked) if isinstance(member, NumberKernel) else member.of(rows)
+            elif isinstance(member, Average):
+                found[k] = decode(member.encoding, member.moments(observed), asked)
             else:
                 found[k] = member.predict(observed, training=training, std=std and alone)
         return found

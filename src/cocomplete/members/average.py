@@ -42,6 +42,7 @@ class Average:
         gaussian: bool,
         start: FactorPosterior | None = None,
         growth: int = 0,
+        spare: int | None = None,
         progress: Progress | None = None,
     ) -> "Average":
         """Fit it to a table.
@@ -56,13 +57,16 @@ class Average:
             Of the same columns, in the solvers' order, to go on from.
         growth : int, default=0
             Factors to add from what is left unexplained.
+        spare : int, optional
+            How many of them noise alone may have made; all of them if not given.
         progress : callable, optional
             Called with a record per sweep.
         """
         encoding = Encoding.of(observed, yes_no, center=True, scale=True, gaussian=gaussian)
         cells = Cells.of(encoding.apply(observed))
         base = encoding.offsets.astype(np.float64)
-        return cls(encoding, fit_variational(cells, base, start=start, growth=growth, progress=progress))
+        posterior = fit_variational(cells, base, start=start, growth=growth, spare=spare, progress=progress)
+        return cls(encoding, posterior)
 
     def moments(self, observed: Observations) -> Moments:
         """Mean and variance of every cell on the fit's own scale."""

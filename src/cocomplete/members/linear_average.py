@@ -53,6 +53,7 @@ class LinearAverage:
         features: bool = True,
         start: FactorPosterior | None = None,
         growth: int = 0,
+        spare: int | None = None,
     ) -> "LinearAverage":
         """Fit it to a table.
 
@@ -66,6 +67,8 @@ class LinearAverage:
             Of the same columns as numbers, to go on from.
         growth : int, default=0
             Factors to add from what is left unexplained.
+        spare : int, optional
+            How many of them noise alone may have made; all of them if not given.
         """
         table = _as_numbers(observed, features=features)
         own = yes_no if features else yes_no[:0]
@@ -73,7 +76,7 @@ class LinearAverage:
         some = table.X_known.any(axis=1)
         fitted = Observations(table.X[some], table.Y[some])
         nothing = np.zeros(binary.size, bool)
-        average = Average.fit(fitted, nothing, gaussian=True, start=start, growth=growth)
+        average = Average.fit(fitted, nothing, gaussian=True, start=start, growth=growth, spare=spare)
         rate = expit(shrunken_log_odds(table.X.astype(np.float64)[:, binary]))
         level = np.zeros(binary.size)
         level[binary] = -ndtri(rate)
@@ -84,11 +87,12 @@ class LinearAverage:
         moments = self.average.moments(_as_numbers(observed, features=self.features))
         posterior = self.average.posterior
         # What the number varies by over all rows: its noise and its factors, of unit second moments.
+        own = self.binary
         total = np.sqrt(posterior.noise + posterior.factor_variance)
-        spread = np.sqrt(posterior.noise + moments.variance)
-        above = (moments.mean - self.level * total) / spread
-        mean = log_ndtr(above) - log_ndtr(-above)
-        mean[:, ~self.binary] = np.nan
+        spread = np.sqrt(posterior.noise[own] + moments.variance[:, own])
+        above = (moments.mean[:, own] - (self.level * total)[own]) / spread
+        mean = np.full(moments.mean.shape, np.nan)
+        mean[:, own] = log_ndtr(above) - log_ndtr(-above)
         nothing = np.full(observed.X.shape, np.nan)
         return Prediction(mean if self.features else np.hstack((nothing, mean)), nothing)
 

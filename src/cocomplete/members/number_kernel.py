@@ -7,12 +7,15 @@ radial kernel of two rows falls with the posterior variance of what was filled.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.frozen import FieldsAlone
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
 from cocomplete.members.prediction import Prediction
@@ -33,7 +36,7 @@ BLOCK = 512
 
 
 @dataclass(frozen=True, eq=False)
-class NumberKernel:
+class NumberKernel(FieldsAlone):
     """Regressions of number columns on completed rows.
 
     Attributes
@@ -69,38 +72,82 @@ class NumberKernel:
         """Predict numbers; yes/no features and labels are not predicted (NaN)."""
         return self.of(CompletedRows.of(self.average, observed))
 
-    def of(self, rows: CompletedRows) -> Prediction:
-        """Predict numbers of rows whose features are completed already."""
+    def of(self, rows: CompletedRows, asked: BoolArray | None = None) -> Prediction:
+        """Predict numbers of rows whose features are completed already.
+
+        Parameters
+        ----------
+        rows : CompletedRows
+        asked : ndarray of bool, shape (n_rows, n_features), optional
+            Which features are asked for; all of them if not given.
+        """
         n, d = rows.X.shape
         mean, std = np.full((n, d + self.n_labels), np.nan), np.full((n, d), np.nan)
         for first in range(0, n, BLOCK):
-            some = slice(first, first + BLOCK)
-            compared = _Compared.of(rows.take(some), self.landmarks)
+            compared = _Compared.of(rows.take(slice(first, first + BLOCK)), self.landmarks)
+            every = np.arange(len(compared.product))
             for k, j in enumerate(self.columns):
-                mean[some, j], std[some, j] = self._column(compared, k), self._std(k)
+                own = every if asked is None else np.flatnonzero(asked[first : first + BLOCK, j])
+                mean[first + own, j] = self._from(self._radial(compared, own, k), compared, own, k)
+                std[first + own, j] = self._std(k)
         return Prediction(mean, std)
-
-    def at(
-        self, rows: CompletedRows, row: NDArray[np.intp], column: NDArray[np.intp]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Predict some cells, with standard deviations; NaN where they are not numbers."""
-        mean, std = np.full(row.size, np.nan), np.full(row.size, np.nan)
-        asked, place = np.unique(row, return_inverse=True)
-        compared = _Compared.of(rows.take(asked), self.landmarks)
-        for k, j in enumerate(self.columns):
-            own = np.flatnonzero(column == j)
-            if own.size:
-                mean[own], std[own] = self._column(compared.take(place[own]), k), self._std(k)
-        return mean, std
 
     def _std(self, k: int) -> float:
         """Give the standard deviation of a column's noise."""
         return float(np.sqrt(self.noise) * self.scale.scale[k])
 
-    def _column(self, compared: "_Compared", k: int) -> FloatArray:
-        inner = int(self.average.encoding.order[self.columns[k]])
-        K = compared.kernel(self.chosen[k], inner)
-        return np.asarray(self.scale.center[k] + self.scale.scale[k] * (K @ self.weights[k]))
+    @cached_property
+    def _slopes(self) -> FloatArray:
+        """What every feature of a row adds to each column by the linear kernel: none to its own."""
+        found = np.empty((len(self.columns), self.landmarks.X.shape[1]))
+        for k, (chosen, weights) in enumerate(zip(self.chosen, self.weights, strict=True)):
+            found[k] = weights @ self.landmarks.X[chosen]
+            found[k, self._inner(k)] = 0
+        return found * LINEAR_WEIGHT / max(found.shape[1] - 1, 1)
+
+    def _inner(self, k: int) -> int:
+        """Where a column is among the completed features."""
+        return int(self.average.encoding.order[self.columns[k]])
+
+    def _radial(self, compared: "_Compared", some: NDArray[np.intp], k: int) -> FloatArray:
+        """Radial kernel of some rows with the landmarks of a column."""
+        return compared.radial(some, self.chosen[k], self._inner(k))
+
+    def _from(self, radial: FloatArray, compared: "_Compared", some: NDArray[np.intp], k: int) -> FloatArray:
+        """Predict a column of some rows by their radial kernel, and by the linear one, as a slope."""
+        weights = self.weights[k]
+        smooth = radial @ weights + compared.rows.X[some] @ self._slopes[k] + weights.sum()
+        return np.asarray(self.scale.center[k] + self.scale.scale[k] * smooth)
+
+
+def predict_cells(
+    members: Sequence[NumberKernel], rows: CompletedRows, row: NDArray[np.intp], column: NDArray[np.intp]
+) -> tuple[FloatArray, FloatArray]:
+    """Predict some cells, with standard deviations; NaN where they are not numbers.
+
+    Parameters
+    ----------
+    members : sequence of NumberKernel
+        Of several noises, and alike but for that.
+    rows : CompletedRows
+    row, column : ndarray of int, shape (n_cells,)
+
+    Returns
+    -------
+    means, stds : ndarray of shape (number of members, n_cells)
+    """
+    means, stds = (np.full((len(members), row.size), np.nan) for _ in range(2))
+    first = members[0]
+    asked, place = np.unique(row, return_inverse=True)
+    compared = _Compared.of(rows.take(asked), first.landmarks)
+    for k, j in enumerate(first.columns):
+        own = np.flatnonzero(column == j)
+        if own.size:
+            radial = first._radial(compared, place[own], k)
+            for each, one in enumerate(members):
+                means[each, own] = one._from(radial, compared, place[own], k)
+                stds[each, own] = one._std(k)
+    return means, stds
 
 
 def number_kernels(
@@ -144,14 +191,23 @@ def number_kernels(
     for k, j in enumerate(columns):
         some = np.flatnonzero(learnt_from[used, k])
         chosen.append(some.astype(index))
-        K = compared.take(some).kernel(some, int(average.encoding.order[j]))
+        K = compared.kernel(some, some, int(average.encoding.order[j]))
         y = targets[order[used][some], k].astype(np.float64)
         for each, noise in zip(weights, noises, strict=True):
-            each.append(np.linalg.solve(K + noise * np.eye(len(some)), y))
+            each.append(_ridge(K, noise, y))
     for each, noise in zip(weights, noises, strict=True):
         yield NumberKernel(
             average, scale, columns, landmarks, tuple(chosen), tuple(each), noise, observed.n_labels
         )
+
+
+def _ridge(K: FloatArray, noise: float, y: FloatArray) -> FloatArray:
+    """Solve (K + noise I) w = y; K is a kernel, and positive semidefinite but for rounding."""
+    shifted = K.copy()
+    shifted.ravel()[:: len(K) + 1] += noise
+    # Of a symmetric matrix the transpose is as good, and needs no copy in Fortran's order.
+    _, weights, failed = dposv(shifted.T, y, overwrite_a=True)
+    return np.asarray(np.linalg.solve(K + noise * np.eye(len(K)), y) if failed else weights)
 
 
 class _Compared(NamedTuple):
@@ -180,28 +236,26 @@ class _Compared(NamedTuple):
             np.fill_diagonal(distance, 0)
         return cls(rows, landmarks, product, distance)
 
-    def take(self, some: NDArray[np.intp]) -> "_Compared":
-        """Give some of the rows."""
-        return self._replace(
-            rows=self.rows.take(some), product=self.product[some], distance=self.distance[some]
-        )
-
-    def kernel(self, chosen: NDArray[np.integer], left_out: int) -> FloatArray:
-        """Linear and radial kernel of the rows with some landmarks, one column left out."""
+    def radial(self, some: NDArray[np.intp], chosen: NDArray[np.integer], left_out: int) -> FloatArray:
+        """Radial kernel of some rows with some landmarks, one column left out."""
         d = max(self.rows.X.shape[1] - 1, 1)
-        x, z = self.rows.X[:, left_out], self.landmarks.X[chosen, left_out]
-        spread = self.rows.variances[:, left_out], self.landmarks.variances[chosen, left_out]
-        own = np.outer(x, z)
-        linear = np.take(self.product, chosen, axis=1)
-        apart = np.take(self.distance, chosen, axis=1)
-        linear -= own
-        apart -= (x**2 + spread[0])[:, None] + (z**2 + spread[1])
-        apart += 2 * own
+        x, z = self.rows.X[some, left_out], self.landmarks.X[chosen, left_out]
+        spread = self.rows.variances[some, left_out], self.landmarks.variances[chosen, left_out]
+        # The column's own part of the distance: a product of three columns.
+        left = np.column_stack((x**2 + spread[0], np.ones(x.size), -2 * x))
+        right = np.stack((np.ones(z.size), z**2 + spread[1], z))
+        near = self.distance[some[:, None], chosen]
+        near -= left @ right
         # Below zero is a row and itself.
-        np.maximum(apart, 0, out=apart)
-        apart /= -d
-        np.exp(apart, out=apart)
-        linear *= LINEAR_WEIGHT / d
-        linear += apart
+        np.maximum(near, 0, out=near)
+        near *= -1 / d
+        return np.asarray(np.exp(near, out=near))
+
+    def kernel(self, some: NDArray[np.intp], chosen: NDArray[np.integer], left_out: int) -> FloatArray:
+        """Linear and radial kernel of some rows with some landmarks, one column left out."""
+        linear = self.product[some[:, None], chosen]
+        linear -= np.outer(self.rows.X[some, left_out], self.landmarks.X[chosen, left_out])
+        linear *= LINEAR_WEIGHT / max(self.rows.X.shape[1] - 1, 1)
+        linear += self.radial(some, chosen, left_out)
         linear += 1
-        return linear
+        return np.asarray(linear)

@@ -1,13 +1,15 @@
 """What every ensemble member gives: a prediction of all columns of some rows."""
 
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cocomplete.arrays import FloatArray
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.moments import Moments
+from cocomplete.solvers.moments import Moments, log_odds
 
 
 class Prediction(NamedTuple):
@@ -46,15 +48,69 @@ class Member(Protocol):
         """
 
 
-def decode(encoding: Encoding, moments: Moments) -> Prediction:
-    """Bring a solver's moments to the user's columns and units."""
+def decode_cells(
+    encoding: Encoding, moments: Moments, row: NDArray[np.intp], column: NDArray[np.intp]
+) -> tuple[FloatArray, FloatArray]:
+    """Bring a solver's moments of some cells to the user's units: means, and standard deviations of features.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    moments : Moments
+    row, column : ndarray of int
+        The cells, in the user's columns.
+    """
+    inner = encoding.order[column]
+    d, numbers = len(encoding.yes_no), inner < encoding.n_numbers
+    mean, variance = moments.mean[row, inner], moments.variance[row, inner]
+    std = np.where(column < d, 0.0, np.nan)
+    mean[~numbers] = log_odds(mean[~numbers], variance[~numbers], averaged=moments.averaged)
+    own = inner[numbers]
+    spread = variance[numbers] + moments.noise[own]
+    mean[numbers], std[numbers] = number_cells(encoding, own, mean[numbers], spread)
+    return mean, std
+
+
+def number_cells(
+    encoding: Encoding, inner: NDArray[np.intp], t: FloatArray, variance: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Give mean and standard deviation, in the user's units, of cells of number columns whose t are normal.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    inner : ndarray of int, shape (n_cells,)
+        The solvers' columns.
+    t, variance : ndarray of shape (n_cells,)
+    """
+    mean, std = np.empty(t.size), np.empty(t.size)
+    order = np.argsort(inner, kind="stable")
+    bounds = np.searchsorted(inner[order], np.arange(encoding.n_numbers + 1))
+    for k, (first, last) in enumerate(pairwise(bounds)):
+        own = order[first:last]
+        if own.size:
+            mean[own], std[own] = encoding.scale.undo(k, t[own], variance[own])
+    return mean, std
+
+
+def decode(encoding: Encoding, moments: Moments, asked: BoolArray | None = None) -> Prediction:
+    """Bring a solver's moments to the user's columns and units.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    moments : Moments
+    asked : ndarray of bool, shape (n_samples, n_features), optional
+        Which numbers are asked for; others are NaN. All of them if not given.
+    """
     score = moments.score
     n, d = len(moments.mean), len(encoding.yes_no)
-    mean, std = np.empty(moments.mean.shape), np.zeros((n, d))
+    mean, std = np.full(moments.mean.shape, np.nan), np.zeros((n, d))
     for j, inner in enumerate(encoding.order):
         if j >= d or encoding.yes_no[j]:
             mean[:, j] = score[:, inner]
         else:
-            variance = moments.variance[:, inner] + moments.noise[inner]
-            mean[:, j], std[:, j] = encoding.scale.undo(int(inner), moments.mean[:, inner], variance)
+            own = slice(None) if asked is None else asked[:, j]
+            variance = moments.variance[own, inner] + moments.noise[inner]
+            mean[own, j], std[own, j] = encoding.scale.undo(int(inner), moments.mean[own, inner], variance)
     return Prediction(mean, std)

@@ -59,13 +59,15 @@ class NormalScores(FieldsAlone):
                 continue
             # In single precision a slope may be too small to be a number.
             asked = np.clip(X[known, j], self.low[j], self.high[j]).astype(np.float64)
-            distinct, first = np.unique(values, return_index=True)
-            middle = (first + np.diff(np.append(first, n)) / 2) / n
+            distinct, middle = self._ranks[j]
             score = ndtri(np.interp(asked, distinct, middle))
-            low, high = self._slopes[j]
-            ends = ndtri(middle[0]), ndtri(middle[-1])
-            score = np.where(asked < values[0], ends[0] - (values[0] - asked) / low, score)
-            out[known, j] = np.where(asked > values[-1], ends[1] + (asked - values[-1]) / high, score)
+            below, above = asked < values[0], asked > values[-1]
+            if below.any() or above.any():
+                low, high = self._slopes[j]
+                ends = ndtri(middle[0]), ndtri(middle[-1])
+                score = np.where(below, ends[0] - (values[0] - asked) / low, score)
+                score = np.where(above, ends[1] + (asked - values[-1]) / high, score)
+            out[known, j] = score
         return out
 
     def value(self, column: int, z: FloatArray) -> FloatArray:
@@ -90,6 +92,16 @@ class NormalScores(FieldsAlone):
         value = self.value(column, t + np.sqrt(variance) * NODES[:, None]) - origin
         mean = WEIGHTS @ value
         return mean + origin, np.sqrt(np.maximum(WEIGHTS @ value**2 - mean**2, 0))
+
+    @cached_property
+    def _ranks(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Each column's distinct values, and the share of all that lies below the middle of each."""
+        found: list[tuple[FloatArray, FloatArray]] = []
+        for values in self.values:
+            distinct, first = np.unique(values, return_index=True)
+            middle = first + np.diff(np.append(first, len(values))) / 2
+            found.append((distinct, middle / max(len(values), 1)))
+        return found
 
     @cached_property
     def _slopes(self) -> list[tuple[float, float]]:

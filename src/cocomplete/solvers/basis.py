@@ -15,6 +15,10 @@ MOST_FACTORS, FEW_FACTORS = 32, 8
 """Factors that a fit starts with, at most: half the number of rows or columns if that is less, but for few
 columns as many as they can have."""
 
+NOISE_EDGE, SPARE_FACTORS = 0.9, 8
+"""A fit starts with the zero-filled table's factors that are longer than this share of what noise alone would
+have, and so many more: of what is shorter little survives, and a fit that goes on from it may add some."""
+
 START_LENGTH, OWN_START_LENGTH, OWN_FACTORS = 0.3, 1.0, 8
 """The zero-filled table's factors, brought to scale, are noise for the most part: start shorter. Those of the
 0/1 columns alone are found sooner if they are there before the others take their place; there are at most so
@@ -36,17 +40,20 @@ def first_factors(cells: Cells, base: FloatArray) -> FloatArray:
     d = cells.n_features
     # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.
     own = max(min(OWN_FACTORS, m - d - 1, rank // 2), 0) if d else 0
-    V = np.zeros((m, 1 + rank))
-    first = residual_factors(blocks, rank - own)
+    first = residual_factors(blocks, rank - own, spare=SPARE_FACTORS)
+    V = np.zeros((m, 1 + first.shape[1] + own))
     V[:, 1 : 1 + first.shape[1]] = START_LENGTH * first
     if own:
         labels = [(left[:, :0], right) for left, right in blocks]
         of_labels = residual_factors(labels, own, (cells.x_value.size + cells.y_value.size) / (n * m))
-        V[d:, rank + 1 - own : rank + 1 - own + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
-    return V[:, : 1 + first.shape[1] + own]
+        begin = 1 + first.shape[1]
+        V[d:, begin : begin + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
+    return V
 
 
-def residual_factors(blocks: Sequence[Pair], most: int, share: float | None = None) -> FloatArray:
+def residual_factors(
+    blocks: Sequence[Pair], most: int, share: float | None = None, *, spare: int | None = None
+) -> FloatArray:
     """Leading right singular vectors of a sparse matrix, as loadings of unit rows.
 
     Parameters
@@ -56,12 +63,20 @@ def residual_factors(blocks: Sequence[Pair], most: int, share: float | None = No
     most : int
     share : float, optional
         Share of the cells that is stored, which singular values shrink with; counted if not given.
+    spare : int, optional
+        How many are kept of those that noise may have made; all if not given.
     """
     spectrum = SparseSpectrum(blocks, floor=0.0)
     n, m = sum(left.shape[0] for left, _ in blocks), spectrum.columns
     if share is None:
         share = sum(left.nnz + right.nnz for left, right in blocks) / max(n * m, 1)
     s, vectors = spectrum.above(0.0, most)
+    if spare is not None:
+        # Independent entries of the same size have a largest singular value of this, whatever their law.
+        squares = sum(float(np.square(part.data).sum()) for block in blocks for part in block)
+        edge = np.sqrt(squares) * (1 / np.sqrt(max(n, 1)) + 1 / np.sqrt(max(m, 1)))
+        count = int(np.count_nonzero(s > NOISE_EDGE * edge)) + spare
+        s, vectors = s[:count], vectors[:, :count]
     return np.asarray(vectors * s / (max(share, 1e-6) * np.sqrt(max(n, 1))))
 
 

@@ -40,10 +40,12 @@ class Moments:
     @property
     def score(self) -> FloatArray:
         """Log-odds of every cell: E[σ(t)] turned back by MacKay's approximation, or t itself."""
-        if not self.averaged:
-            return self.mean
-        score: FloatArray = self.mean / np.sqrt(1 + np.pi / 8 * self.variance)
-        return score
+        return log_odds(self.mean, self.variance, averaged=self.averaged)
+
+
+def log_odds(mean: FloatArray, variance: FloatArray, *, averaged: bool) -> FloatArray:
+    """Give the log-odds of E[σ(t)] by MacKay's approximation, or t's mean itself."""
+    return np.asarray(mean / np.sqrt(1 + np.pi / 8 * variance)) if averaged else mean
 
 
 @dataclass(frozen=True, eq=False)

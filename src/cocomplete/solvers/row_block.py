@@ -8,6 +8,7 @@ and Lin, 2017). Sites are all that a block keeps from one pass to the next; rows
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
@@ -19,6 +20,9 @@ from cocomplete.solvers.moments import DENSE, Pattern, normal_posteriors, weight
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(15)
 SHARES = SHARES / SHARES.sum()
 """Quadrature of the labels' expected log-likelihood."""
+
+AT_ONCE = 1024
+"""Labels that are integrated over at a time: all their nodes stay in the cache."""
 
 
 class Columns(NamedTuple):
@@ -131,13 +135,17 @@ class RowBlock:
 
     def rows(self, columns: Columns) -> tuple[Rows, FloatArray]:
         """Give the posterior moments of every u_i, and its log |precision|."""
-        scale = np.ones(len(columns.V))
-        scale[: columns.noise.size] = 1 / columns.noise
-        H, g = self.pattern.row_sums(
-            self.weight, self.linear, scale[:, None] * columns.V, scale[:, None] * columns.second
-        )
+        H, g = self._sums(columns)
         log_det = normal_posteriors(H, g, np.ones(g.shape), fixed=1)
         return Rows(g, H), log_det
+
+    def _sums(self, columns: Columns) -> tuple[FloatArray, FloatArray]:
+        """Likelihood terms of every u_i, packed: its quadratic form and its pull."""
+        scale = np.ones(len(columns.V))
+        scale[: columns.noise.size] = 1 / columns.noise
+        return self.pattern.row_sums(
+            self.weight, self.linear, scale[:, None] * columns.V, scale[:, None] * columns.second
+        )
 
     def visit(self, columns: Columns, pace: float) -> Sums:
         """Update rows and sites, and add up what columns need to know of them.
@@ -162,18 +170,39 @@ class RowBlock:
         rows : Rows
         settled : ndarray of bool, shape (n_samples,)
         """
-        row = np.repeat(np.arange(self.cells.shape[0]), np.diff(self.cells.y_start))
-        moves = np.ones(self.cells.shape[0], bool)
-        before: FloatArray = np.zeros(self.labels.size)
-        for _ in range(most if self.labels.size else 1):
-            rows, _ = self.rows(columns)
-            t, variance = self.label_moments(rows, columns)
+        cells, d = self.cells, self.cells.n_features
+        n, m = cells.shape
+        if not self.labels.size:
+            return self.rows(columns)[0], np.ones(n, bool)
+        row, column = np.repeat(np.arange(n), np.diff(cells.y_start)), cells.y_column - np.int32(d)
+        V, second, truth = columns.V[d:], columns.second[d:], cells.y_value.astype(np.float64)
+        sites = self.sites
+        # What numbers add to a row does not change.
+        self.place(Sites(np.zeros(row.size), np.zeros(row.size)))
+        H_numbers, g_numbers = self._sums(columns)
+        self.place(sites)
+        rows = Rows(np.empty_like(g_numbers), np.empty_like(H_numbers))
+        moves = np.ones(n, bool)
+        before: FloatArray = np.zeros(row.size)
+        for _ in range(most):
+            some, own = np.flatnonzero(moves), np.flatnonzero(moves[row])
+            start = np.concatenate(([0], np.cumsum(np.diff(cells.y_start)[some])))
+            weight, pull = (
+                sparse.csr_array((each[own], column[own], start), shape=(some.size, m - d)) for each in sites
+            )
+            H, g = H_numbers[some] + weight @ second, g_numbers[some] + pull @ V
+            normal_posteriors(H, g, np.ones(g.shape), fixed=1)
+            rows.U[some], rows.second[some] = g, H
+            t, variance = _cells_moments(start, column[own], Rows(g, H), V, second)
             moves[:] = False
-            moves[row[np.abs(t - before) >= tol]] = True
+            moves[row[own[np.abs(t - before[own]) >= tol]]] = True
             if not moves.any():
                 break
-            self.move(self._target(t, variance)[0], pace)
-            before = t
+            target, _ = _target(truth[own], self.base[own], t, variance)
+            for each, other in zip(sites, target, strict=True):
+                each[own] += pace * (other - each[own])
+            before[own] = t
+        self.place(sites)
         return rows, ~moves
 
     def move(self, target: Sites, pace: float) -> None:
@@ -184,34 +213,12 @@ class RowBlock:
     def label_moments(self, rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of t in every label cell."""
         cells, d = self.cells, self.cells.n_features
-        n, m = cells.shape
-        doubled = columns.second[d:] * weights(columns.V.shape[1])
-        if cells.y_value.size >= DENSE * n * (m - d):
-            flat = np.repeat(np.arange(n) * (m - d), np.diff(cells.y_start)) + (cells.y_column - d)
-            t = (rows.U @ columns.V[d:].T).ravel()[flat]
-            return t, np.maximum((rows.second @ doubled.T).ravel()[flat] - t**2, 0)
-        t, variance = np.empty(cells.y_value.size), np.empty(cells.y_value.size)
         column = cells.y_column - np.int32(d)
-        V = np.ascontiguousarray(columns.V[d:])
-        cell_moments(cells.y_start, column, *rows, V, doubled, t, variance)
-        return t, variance
+        return _cells_moments(cells.y_start, column, rows, columns.V[d:], columns.second[d:])
 
     def _target(self, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:
         """Sites that the labels' posteriors ask for, and the labels' expected log-likelihood."""
-        mean, spread = self.base + t, np.sqrt(variance)
-        truth = self.cells.y_value.astype(np.float64)
-        softplus = 0.0
-        probability, curvature = np.zeros(t.size), np.zeros(t.size)
-        for node, share in zip(NODES, SHARES, strict=True):
-            z = mean + node * spread
-            # e^-|z| makes both σ(z) and log(1 + e^z) without overflow.
-            small = np.exp(-np.abs(z))
-            p = np.where(z > 0, 1, small) / (1 + small)
-            softplus += share * float((np.maximum(z, 0) + np.log1p(small)).sum())
-            probability += share * p
-            curvature += share * p * (1 - p)
-        sites = Sites(curvature, curvature * t + truth - probability)
-        return sites, float(truth @ mean) - softplus
+        return _target(self.cells.y_value.astype(np.float64), self.base, t, variance)
 
     def residuals(self, columns: Columns) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Give what factors leave of numbers, and of labels on the scale of log-odds, as sparse matrices."""
@@ -227,3 +234,37 @@ class RowBlock:
 def label_scores(truth: FloatArray, log_odds: FloatArray) -> FloatArray:
     """Residuals of labels on the scale of log-odds: four is the slope of a score at probability one half."""
     return np.asarray(4 * (truth - expit(log_odds)), np.float64)
+
+
+def _cells_moments(
+    start: NDArray[np.int64], column: NDArray[np.int32], rows: Rows, V: FloatArray, second: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of t in cells, which are given row by row (CSR)."""
+    n, m = len(rows.U), len(V)
+    doubled = second * weights(V.shape[1])
+    if column.size >= DENSE * n * m:
+        flat = np.repeat(np.arange(n) * m, np.diff(start)) + column
+        t = (rows.U @ V.T).ravel()[flat]
+        return t, np.maximum((rows.second @ doubled.T).ravel()[flat] - t**2, 0)
+    t, variance = np.empty(column.size), np.empty(column.size)
+    cell_moments(start, column, *rows, np.ascontiguousarray(V), doubled, t, variance)
+    return t, variance
+
+
+def _target(truth: FloatArray, base: FloatArray, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:
+    """Sites that labels' posteriors ask for, and the labels' expected log-likelihood."""
+    mean, spread = base + t, np.sqrt(variance)
+    softplus = 0.0
+    probability, curvature = np.empty(t.size), np.empty(t.size)
+    for first in range(0, t.size, AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        z = mean[some] + NODES[:, None] * spread[some]
+        # e^-|z| makes both σ(z) and log(1 + e^z) without overflow.
+        small = np.exp(-np.abs(z))
+        whole = 1 + small
+        p = np.where(z > 0, 1, small) / whole
+        softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
+        probability[some] = SHARES @ p
+        curvature[some] = SHARES @ (small / whole**2)
+    sites = Sites(curvature, curvature * t + truth - probability)
+    return sites, float(truth @ mean) - softplus

@@ -77,6 +77,7 @@ def fit_variational(
     *,
     start: FactorPosterior | None = None,
     growth: int = 0,
+    spare: int | None = None,
     max_iter: int = SWEEPS,
     progress: Progress | None = None,
 ) -> FactorPosterior:
@@ -92,12 +93,14 @@ def fit_variational(
         A fit to other cells, or another encoding, of the same columns, to go on from.
     growth : int, default=0
         Factors that are added to those of ``start``, from what these leave unexplained.
+    spare : int, optional
+        How many of them noise alone may have made; all of them if not given.
     max_iter : int, default=SWEEPS
         Most sweeps.
     progress : callable, optional
         Called with a record per sweep.
     """
-    fit = _Ascent(cells, base, start, growth)
+    fit = _Ascent(cells, base, start, growth, spare)
     fit.run(max_iter, progress)
     state = fit.reached.state
     return FactorPosterior(
@@ -125,7 +128,12 @@ class _Ascent:
     """Coordinate ascent on the evidence lower bound."""
 
     def __init__(
-        self, cells: Cells, base: FloatArray, start: FactorPosterior | None = None, growth: int = 0
+        self,
+        cells: Cells,
+        base: FloatArray,
+        start: FactorPosterior | None = None,
+        growth: int = 0,
+        spare: int | None = None,
     ) -> None:
         self.cells, self.base = cells, base
         self.n, self.m = cells.shape
@@ -137,9 +145,8 @@ class _Ascent:
         self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
         # The posterior that it starts from is wider or narrower than these cells make it; the first sweep
         # sets that, and the bound counts from there.
-        state = self._first_state() if start is None else self._continued(start, growth)
-        self.next = state
         self.left_to_warm_up = WARM_UP if start is None else GROWTH_WARM_UP
+        self.next = self._first_state() if start is None else self._continued(start, growth, spare)
         self.reached: _Point
         self.bounds: list[float] = []
         self.pace = PACE
@@ -149,14 +156,18 @@ class _Ascent:
         self.sites: list[list[Sites]] = []
         self.sweeps = 0
 
-    def _continued(self, start: FactorPosterior, growth: int) -> FactorState:
+    def _continued(self, start: FactorPosterior, growth: int, spare: int | None = None) -> FactorState:
         """Begin with another fit's factors, and some of what they leave unexplained here."""
         state = FactorState(start.V, start.second, 0.0, start.noise, start.precision)
         room = min(growth, most_factors(self.n, self.m) - start.rank)
         if room <= 0:
             return state
         left = list(InProcess.visit(self.blocks, lambda block: block.residuals(start.columns)))
-        return state.with_factors(START_LENGTH * residual_factors(left, room))
+        added = START_LENGTH * residual_factors(left, room, spare=spare)
+        if not added.shape[1]:
+            # What has grown already needs one sweep for its posterior to have the width of these cells.
+            self.left_to_warm_up = 1
+        return state.with_factors(added)
 
     def _first_state(self) -> FactorState:
         V = first_factors(self.cells, self.base)
