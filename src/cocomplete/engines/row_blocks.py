@@ -68,7 +68,7 @@ class InProcess:
             From some rows to their block.
         """
         n, m = table.shape
-        return [make(table.rows(first, last)) for first, last in row_bounds(n, max(width, m))]
+        return [make(table.rows(first, last)) for first, last in row_bounds(n, max(width, m), BLOCK_NUMBERS)]
 
     @staticmethod
     def visit(blocks: Sequence[Block], function: Callable[[Block], Result]) -> Iterator[Result]:
