@@ -92,7 +92,9 @@ DATES = {
     "neither": Case("a,b\n13/02/2024,1\n02/13/2024,2\n", {"a": ["13/02/2024", "02/13/2024"]}),
     "no such day": Case("a,b\n2024-02-30,1\n2024-02-01,2\n", {"a": ["2024-02-30", "2024-02-01"]}),
     "month names": Case("a,b\n3 Feb 2024,1\n28 Dec 1999,2\n", {"a": [date(2024, 2, 3), date(1999, 12, 28)]}),
-    "two-digit years": Case("a,b\n31/12/68,1\n01/01/69,2\n", {"a": [date(2068, 12, 31), date(1969, 1, 1)]}),
+    "two-digit years": Case(
+        "a,b\n31/12/68,1\n01/01/69,2\n", {"a": [date(2068, 12, 31), date(1969, 1, 1)]}, note="two-digit years"
+    ),
     "times": Case("a,b\n2024-02-01 13:45,1\n", {"a": [datetime(2024, 2, 1, 13, 45)]}),
     "times of day": Case("a,b\n2/1/2024 1:45 PM,1\n13/1/2024 12:05 am,2\n")._replace(
         columns={"a": [datetime(2024, 1, 2, 13, 45), datetime(2024, 1, 13, 0, 5)]}
@@ -183,6 +185,10 @@ REFUSED = {
     "a row too short": Case(
         "a,b,c\n1,2,3\n1,2\n", error="line 3, column 3: the row has 2 cell(s), fewer than the 3"
     ),
+    "prose under one name": Case(
+        "name\nSmith, John\nDoe, Jane\n", error="line 2, column 2: the row has 2 cell(s)"
+    ),
+    "a title above the header": Case("Report\n\na,b\n1,2\n", error="line 3, column 2: the row has 2 cell(s)"),
     "a quote left open": Case(
         'a,b\n1,"2\n3,4\n', error="line 2, column 2: a quote is opened and never closed"
     ),

@@ -22,7 +22,12 @@ FRAME = pl.DataFrame(
         "truth": [True, None, False, True],
         "text": ["a", "b, c; d", None, 'it\'s "e"\nf'],
         "day": [dt.date(2020, 1, 2), None, dt.date(1999, 12, 31), dt.date(2024, 2, 29)],
-        "time": [dt.datetime(2020, 1, 2, 3, 4, 5), None, dt.datetime(1999, 1, 1), dt.datetime(2000, 1, 1, 1)],
+        "time": [
+            dt.datetime(2020, 1, 2, 3, 4, 5),
+            None,
+            dt.datetime(1999, 1, 1),
+            dt.datetime(2000, 1, 1, 1, 0, 0, 250000),
+        ],
         "y 1": [1, 0, None, 1],
         "y 2": [0, None, 1, 1],
     }

@@ -187,7 +187,7 @@ def _column(
         return column
     try:
         return (
-            column.str.to_datetime("%Y-%m-%dT%H:%M:%S")
+            column.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f")
             if column.str.contains("T").any()
             else column.str.to_date()
         )
@@ -240,7 +240,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | float):
         return "?" if value != value else repr(value)  # noqa: PLR0124
     if isinstance(value, datetime):
-        return _quoted(value.strftime("%Y-%m-%dT%H:%M:%S"))
+        return _quoted(value.replace(tzinfo=None).isoformat())
     return _quoted(value.isoformat() if isinstance(value, date) else str(value))
 
 

@@ -56,7 +56,9 @@ def decode(content: bytes, source: str, encoding: str | None = None) -> Decoded:
         text, chosen = _western(content)
         line = content.count(b"\n", 0, start) + 1
         name = "Windows-1252" if chosen == "cp1252" else "Latin-1"
-        notes = (f"{source} is not UTF-8 text (line {line}); it was read as {name}, as --encoding would say",)
+        notes = (
+            f"{source} is not UTF-8 text (line {line}); it was read as {name}; if that is wrong, say so with --encoding",
+        )
     _refuse_nul(text, source)
     return Decoded(text, chosen, bool(mark), notes)
 

@@ -71,6 +71,10 @@ def typed(
             result.notes.extend(_mark_note(column, values, decimal, source))
         if options.day_first is None and not orders:
             result.notes.extend(_order_note(column, values, source))
+        if column.dates and column.dates.kind == "short year" and values.dtype != pl.String:
+            result.notes.append(
+                f"{source}: two-digit years in column {column.name!r} were read as 1969 to 2068"
+            )
         if values.dtype == pl.String:
             result.notes.extend(_almost_numbers(values, source, place))
         if values.dtype == pl.Null:
