@@ -1,5 +1,6 @@
 """The command line as a user meets it: in a process of its own, from file to file."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,30 @@ def test_semicolons_are_understood_and_kept(tmp_path: Path) -> None:
     file.write_text(CSV.replace(",", ";"))
     assert run("complete", file, "-l", "has_*", "-i", "id", "-o", out).returncode == 0
     assert out.read_text().splitlines()[0] == "id;age;weight;smoker;has_x;has_y"
+
+
+def test_a_spreadsheet_s_text_is_filled_in_its_own_style(tmp_path: Path) -> None:
+    text = "Nr;Größe;Preis;Raucher;krank\n" + "".join(
+        f"{i};1,{60 + i};1.{200 + i},50 €;{'ja' if i % 2 else 'nein'};{i % 2}\n" for i in range(12)
+    )
+    holes = (
+        text.replace("1,65", "n/a")
+        .replace("1.207,50 €", "")
+        .replace("8;1,68;1.208,50 €;nein", "8;1,68;1.208,50 €;?")
+    )
+    (tmp_path / "t.csv").write_bytes(holes.encode("cp1252"))
+    for target in ("o.csv", "o.parquet"):
+        done = run("complete", "t.csv", "-l", "krank", "-i", "Nr", "-o", target, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "read as Windows-1252" in done.stderr
+    before, after = holes.splitlines(), (tmp_path / "o.csv").read_bytes().decode("cp1252").splitlines()
+    changed = {i: line.split(";") for i, line in enumerate(after) if line != before[i]}
+    assert sorted(changed) == [6, 8, 9]
+    assert re.fullmatch(r"1,\d\d", changed[6][1])
+    assert re.fullmatch(r"1\.\d{3},\d\d €", changed[8][2])
+    assert changed[9][3] in ("ja", "nein")
+    types = pl.read_parquet(tmp_path / "o.parquet").dtypes
+    assert types == [pl.Int64, pl.Float64, pl.Float64, pl.Boolean, pl.Int64]
 
 
 def test_an_existing_file_is_left_alone_without_force(table: Path) -> None:

@@ -150,7 +150,9 @@ LAYOUTS = {
     "spaces in the header": Case(" a , b\n1, 2\n3, 4\n", {"a": [1, 3], "b": [2, 4]}, note="spaces around"),
     "duplicate names": Case("a,a,a.1\n1,2,3\n", {"a": [1], "a.2": [2], "a.1": [3]}, note="'a' became 'a.2'"),
     "empty names": Case("a,,\n1,2,3\n", {"a": [1], "column 2": [2], "column 3": [3]}, note="'column 2'"),
-    "names that are numbers": Case("1,2\n3,4\n", {"1": [3], "2": [4]}, note="line 1 holds numbers alone"),
+    "names that are numbers": Case(
+        "1,2\n3,4\n", {"1": [3], "2": [4]}, note="the first line holds numbers alone"
+    ),
     "row names": Case("a,b\nr1,1,2\nr2,3,4\n", {"column 1": ["r1", "r2"], "a": [1, 3]}, note="one cell more"),
     "a separator at every end": Case(
         "a,b\n1,2,\n3,4,\n", {"a": [1, 3], "column 3": [None, None]}, note="ends in"

@@ -43,7 +43,7 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
         notes.append(f"{source}: the names of its columns stand on a line that begins with #")
     names, name_notes = own_names(contents, source)
     if all(_is_number(cell) for cell in contents):
-        name_notes.append(f"{source}: line 1 holds numbers alone and was taken for the names of the columns")
+        name_notes.append(f"{source}: the first line holds numbers alone and was taken for names")
     raw = pl.DataFrame(dict(zip(names, tokens, strict=True)), schema=dict.fromkeys(names, pl.String))
     cells = raw
     if '"' in text:
