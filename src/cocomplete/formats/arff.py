@@ -51,11 +51,11 @@ def parse(content: bytes, source: str) -> ArffContent:
     InputError
         With the file, and the line where the reader knows it.
     """
-    text = encodings.decode(content, source).text
-    if not text.strip():
+    decoded = encodings.decode(content, source)
+    if not decoded.text.strip():
         msg = f"{source} is empty; an ARFF file begins with @relation"
         raise InputError(msg)
-    text, dates = _dates_as_text(text)
+    text, dates = _dates_as_text(decoded.text)
     sparse = _is_sparse(text)
     with one_sentence(f"{source} is not valid ARFF"):
         table = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
@@ -73,7 +73,7 @@ def parse(content: bytes, source: str) -> ArffContent:
         _column(name, kind, cells[j], source, is_date=j in dates)
         for j, (name, (_, kind)) in enumerate(zip(names, attributes, strict=True))
     ]
-    return ArffContent(pl.DataFrame(columns), str(table["relation"]), notes)
+    return ArffContent(pl.DataFrame(columns), str(table["relation"]), [*decoded.notes, *notes])
 
 
 def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
