@@ -13,13 +13,14 @@ class Case(NamedTuple):
     """A file and its outcome.
 
     ``columns`` has the values that are expected, ``note`` what one of the notes says, ``error`` what the
-    sentence says if the file is refused.
+    sentence says if the file is refused, ``kept`` whether a CSV is written as it was, byte for byte.
     """
 
     content: str | bytes
     columns: dict[str, list[Any]] | None = None
     note: str | None = None
     error: str | None = None
+    kept: bool = True
     file: str = "t.csv"
     options: dict[str, Any] = {}  # noqa: RUF012 (never changed)
 
@@ -153,9 +154,11 @@ LAYOUTS = {
     "names that are numbers": Case(
         "1,2\n3,4\n", {"1": [3], "2": [4]}, note="the first line holds numbers alone"
     ),
-    "row names": Case("a,b\nr1,1,2\nr2,3,4\n", {"column 1": ["r1", "r2"], "a": [1, 3]}, note="one cell more"),
+    "row names": Case(
+        "a,b\nr1,1,2\nr2,3,4\n", {"column 1": ["r1", "r2"], "a": [1, 3]}, note="one cell more", kept=False
+    ),
     "a separator at every end": Case(
-        "a,b\n1,2,\n3,4,\n", {"a": [1, 3], "column 3": [None, None]}, note="ends in"
+        "a,b\n1,2,\n3,4,\n", {"a": [1, 3], "column 3": [None, None]}, note="ends in", kept=False
     ),
     "quotes": Case('a,b\n"x, ""y""",1\n', {"a": ['x, "y"']}),
     "quotes in the middle": Case('a,b\n5" pipe,1\n', {"a": ['5" pipe']}),

@@ -236,6 +236,13 @@ def test_other_rows_and_columns_are_written_in_the_styles_of_the_file(tmp_path: 
     assert written(new, table, tmp_path) == "a;b;p\n0,50;ja;0.25\n"
 
 
+def test_cells_that_stay_unknown_keep_their_word(tmp_path: Path) -> None:
+    content = b"a,b\n1.5,n/a\n?,x\n"
+    table = parse_table(content, "t.csv", ReadOptions(path="t.csv"))
+    done = table.frame.with_columns(pl.col("a").fill_null(float("nan")))
+    assert written(done, table, tmp_path) == content.decode()
+
+
 def test_text_that_an_encoding_lacks_is_written_as_utf_8(tmp_path: Path) -> None:
     table = parse_table("a,b\nMüller,1\n,2\n".encode("cp1252"), "t.csv", ReadOptions(path="t.csv"))
     write_table(table.frame, table, tmp_path / "same.csv")

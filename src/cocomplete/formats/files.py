@@ -157,7 +157,7 @@ def write_table(done: pl.DataFrame, table: TableFile, path: str | os.PathLike[st
     """
     name = os.fspath(path)
     form = DELIMITED if name == STREAM else format_of(name)
-    parts = form.encode(done, table, name)
+    parts = form.encode(done.fill_nan(None), table, name)
     if name == STREAM:
         sys.stdout.buffer.write(parts[0][1])
         sys.stdout.buffer.flush()
