@@ -1,6 +1,7 @@
 """What single formats and the ways in and out do."""
 
 import contextlib
+import datetime as dt
 import io
 import sys
 import zipfile
@@ -104,6 +105,10 @@ def npy(shape: str, data: bytes, descr: str = "<f8") -> bytes:
         ({"X.npy": npy("(2,)", bytes(15))}, "is not what its header says"),
         ({"x.txt": b"hello"}, "holds no array"),
         ({"X.npy": npy("(1, 1, 1)", bytes(8))}, "has 3 dimensions"),
+        ({"X.npy": npy("(1,)", b"\xff\xff\xff\x7f", "<U1")}, "cannot be read as NPZ"),
+        ({"X.npy": npy("(1,)", b"\x00\xd8\x00\x00", "<U1")}, "cannot be read as NPZ"),
+        ({"X.npy": npy("(1,)", bytes(8), "|V8")}, "which is neither numbers"),
+        ({"X.npy": npy("(1,)", bytes(16), "<c16")}, "holds complex128"),
         ({"a.npy": npy("(1,)", bytes(8)), "b.npy": npy("(2,)", bytes(16))}, "cannot be read as NPZ"),
     ],
 )
@@ -137,6 +142,13 @@ def test_arrays_of_others_are_read(tmp_path: Path) -> None:
     assert table.frame.columns == ["X 1", "X 2", "Y 1", "age"]
     assert table.frame["X 2"].to_list() == [None, 4.0]
     assert table.labels == ("Y 1",)
+
+
+def test_arrays_of_other_machines_are_read(tmp_path: Path) -> None:
+    days = np.array(["2020-01", "NaT"], dtype="datetime64[M]")
+    np.savez(tmp_path / "t.npz", a=np.array([1, 2], ">i4"), b=np.array([0.5, np.nan], np.float16), c=days)
+    rows = read_table(tmp_path / "t.npz").frame.rows()
+    assert rows == [(1, 0.5, dt.datetime(2020, 1, 1)), (2, None, None)]
 
 
 def test_sheets_are_chosen_by_name_and_mixed_cells_are_read_as_text(tmp_path: Path) -> None:
@@ -302,3 +314,19 @@ def test_a_panic_of_polars_is_one_sentence_and_prints_nothing(
         with contextlib.suppress(InputError):
             read_table(file)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_buffers_that_claim_too_much_are_refused_before_memory_is_taken(
+    tmp_path: Path, *, stream: bool
+) -> None:
+    frame = pl.DataFrame({"a": list(range(1000)), "b": ["x", "y"] * 500})
+    buffer = io.BytesIO()
+    (frame.write_ipc_stream if stream else frame.write_ipc)(buffer, compression="zstd")
+    whole = buffer.getvalue()
+    assert parse_table(whole, "t.feather", ReadOptions(path="t.feather")).frame.equals(frame)
+    prefix = (8000).to_bytes(8, "little")
+    assert whole.count(prefix) >= 1
+    damaged = whole.replace(prefix, (2**60).to_bytes(8, "little"))
+    with pytest.raises(InputError, match=r"t\.feather says it unpacks to more than 8 GB"):
+        parse_table(damaged, "t.feather", ReadOptions(path="t.feather"))

@@ -129,11 +129,25 @@ def _known(column: pl.Series, arrays: dict[str, np.ndarray[Any, Any]]) -> pl.Ser
     return pl.select(pl.when(~mask).then(column)).to_series().rename(name)
 
 
+def _native(key: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Give an array in a type of this machine that a column can have."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "biufUM":
+        msg = f"the array {key!r} holds {array.dtype}, which is neither numbers, truth values, text nor dates"
+        raise ValueError(msg)
+    if kind == "f" and size not in (4, 8):
+        return array.astype(np.float64)
+    if kind == "M" and np.datetime_data(array.dtype) not in (("D", 1), ("ms", 1), ("us", 1), ("ns", 1)):
+        return array.astype("datetime64[us]")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
 def _columns(key: str, array: np.ndarray[Any, Any], described: dict[str, list[str]]) -> list[pl.Series]:
     """Give the columns of an array, by the names and types that the file has for them."""
     if array.ndim not in (1, 2):
         msg = f"the array {key!r} has {array.ndim} dimensions; a column has one, a matrix two"
         raise ValueError(msg)
+    array = _native(key, array)
     if array.ndim == 1:
         return [pl.Series(key, array)]
     width = array.shape[1]
