@@ -106,9 +106,12 @@ def _arrays(content: bytes, source: str) -> dict[str, np.ndarray[Any, Any]]:
                 msg = f"{source}: the array {part.filename!r} is not what its header says; is the file whole?"
                 raise InputError(msg)
             with archive.open(part) as stream:
-                arrays[part.filename.removesuffix(".npy")] = np.lib.format.read_array(
-                    stream, allow_pickle=False
-                )
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+            if not _is_text(array):
+                what = f"the array {part.filename!r} holds letters that do not exist"
+                msg = f"{source}: {what}; is the file whole?"
+                raise InputError(msg)
+            arrays[part.filename.removesuffix(".npy")] = array
     if not arrays:
         msg = f"{source} holds no array; an NPZ file of a table has X and Y, or an array for each column"
         raise InputError(msg)
@@ -140,6 +143,14 @@ def _native(key: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if kind == "M" and np.datetime_data(array.dtype) not in (("D", 1), ("ms", 1), ("us", 1), ("ns", 1)):
         return array.astype("datetime64[us]")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _is_text(array: np.ndarray[Any, Any]) -> bool:
+    """Tell whether letters exist, which neither NumPy nor Python nor polars looks at; numbers hold none."""
+    if array.dtype.kind != "U" or array.size == 0 or array.dtype.itemsize == 0:
+        return True
+    codes = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).ravel().view(np.uint32)
+    return bool(np.all((codes < 0xD800) | ((codes > 0xDFFF) & (codes <= 0x10FFFF))))
 
 
 def _columns(key: str, array: np.ndarray[Any, Any], described: dict[str, list[str]]) -> list[pl.Series]:
