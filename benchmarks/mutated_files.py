@@ -5,8 +5,10 @@
 
 import argparse
 import datetime as dt
+import io
 import random
 import sys
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,6 +96,17 @@ def seeds() -> list[tuple[str, bytes]]:
         table = numbers if ending in (".libsvm", ".xmlc") else frame
         file = TableFile(table, "seed", labels=("y1", "y2"))
         found.append((ending, BY_ENDING[ending].encode(table, file, f"seed{ending}")[0][1]))
+    # Other compressions: a damaged size may ask for any amount of memory.
+    for ending, compression in (
+        (".feather", "zstd"),
+        (".feather", "lz4"),
+        (".parquet", "snappy"),
+        (".parquet", "gzip"),
+    ):
+        buffer = io.BytesIO()
+        write = frame.write_ipc if ending == ".feather" else frame.write_parquet
+        write(buffer, compression=compression)
+        found.append((ending, buffer.getvalue()))
     return found
 
 
@@ -138,17 +151,40 @@ MUTATIONS: tuple[Callable[[bytearray, int, random.Random], bytes], ...] = (
 
 
 def mutated(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
-    """Give damaged files: of a seed in turn, one to four mutations."""
+    """Give damaged files: of a seed in turn, one to four mutations, of an archive also inside its parts."""
     draw = random.Random(seed)
     whole = seeds()
     for number in range(count):
         ending, content = whole[number % len(whole)]
-        for _ in range(draw.choice((1, 1, 2, 4))):
-            mutation = draw.choice(MUTATIONS)
-            if mutation is _encode and draw.random() < 0.7:
-                mutation = _flip
-            content = mutation(bytearray(content), draw.randrange(len(content)), draw) if content else b""
-        yield ending, content
+        if ending in (".xlsx", ".npz") and draw.random() < 0.5:
+            parts = _unzipped(content)
+            name = draw.choice(sorted(parts))
+            parts[name] = _damaged(parts[name], draw)
+            yield ending, _zipped(parts)
+        else:
+            yield ending, _damaged(content, draw)
+
+
+def _damaged(content: bytes, draw: random.Random) -> bytes:
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        mutation = draw.choice(MUTATIONS)
+        if mutation is _encode and draw.random() < 0.7:
+            mutation = _flip
+        content = mutation(bytearray(content), draw.randrange(len(content)), draw) if content else b""
+    return content
+
+
+def _unzipped(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _zipped(parts: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 def outcome(ending: str, content: bytes) -> str:

@@ -13,13 +13,14 @@ class Case(NamedTuple):
     """A file and its outcome.
 
     ``columns`` has the values that are expected, ``note`` what one of the notes says, ``error`` what the
-    sentence says if the file is refused.
+    sentence says if the file is refused, ``kept`` whether a CSV is written as it was, byte for byte.
     """
 
     content: str | bytes
     columns: dict[str, list[Any]] | None = None
     note: str | None = None
     error: str | None = None
+    kept: bool = True
     file: str = "t.csv"
     options: dict[str, Any] = {}  # noqa: RUF012 (never changed)
 
@@ -92,7 +93,9 @@ DATES = {
     "neither": Case("a,b\n13/02/2024,1\n02/13/2024,2\n", {"a": ["13/02/2024", "02/13/2024"]}),
     "no such day": Case("a,b\n2024-02-30,1\n2024-02-01,2\n", {"a": ["2024-02-30", "2024-02-01"]}),
     "month names": Case("a,b\n3 Feb 2024,1\n28 Dec 1999,2\n", {"a": [date(2024, 2, 3), date(1999, 12, 28)]}),
-    "two-digit years": Case("a,b\n31/12/68,1\n01/01/69,2\n", {"a": [date(2068, 12, 31), date(1969, 1, 1)]}),
+    "two-digit years": Case(
+        "a,b\n31/12/68,1\n01/01/69,2\n", {"a": [date(2068, 12, 31), date(1969, 1, 1)]}, note="two-digit years"
+    ),
     "times": Case("a,b\n2024-02-01 13:45,1\n", {"a": [datetime(2024, 2, 1, 13, 45)]}),
     "times of day": Case("a,b\n2/1/2024 1:45 PM,1\n13/1/2024 12:05 am,2\n")._replace(
         columns={"a": [datetime(2024, 1, 2, 13, 45), datetime(2024, 1, 13, 0, 5)]}
@@ -148,10 +151,14 @@ LAYOUTS = {
     "spaces in the header": Case(" a , b\n1, 2\n3, 4\n", {"a": [1, 3], "b": [2, 4]}, note="spaces around"),
     "duplicate names": Case("a,a,a.1\n1,2,3\n", {"a": [1], "a.2": [2], "a.1": [3]}, note="'a' became 'a.2'"),
     "empty names": Case("a,,\n1,2,3\n", {"a": [1], "column 2": [2], "column 3": [3]}, note="'column 2'"),
-    "names that are numbers": Case("1,2\n3,4\n", {"1": [3], "2": [4]}, note="line 1 holds numbers alone"),
-    "row names": Case("a,b\nr1,1,2\nr2,3,4\n", {"column 1": ["r1", "r2"], "a": [1, 3]}, note="one cell more"),
+    "names that are numbers": Case(
+        "1,2\n3,4\n", {"1": [3], "2": [4]}, note="the first line holds numbers alone"
+    ),
+    "row names": Case(
+        "a,b\nr1,1,2\nr2,3,4\n", {"column 1": ["r1", "r2"], "a": [1, 3]}, note="one cell more", kept=False
+    ),
     "a separator at every end": Case(
-        "a,b\n1,2,\n3,4,\n", {"a": [1, 3], "column 3": [None, None]}, note="ends in"
+        "a,b\n1,2,\n3,4,\n", {"a": [1, 3], "column 3": [None, None]}, note="ends in", kept=False
     ),
     "quotes": Case('a,b\n"x, ""y""",1\n', {"a": ['x, "y"']}),
     "quotes in the middle": Case('a,b\n5" pipe,1\n', {"a": ['5" pipe']}),
@@ -183,6 +190,10 @@ REFUSED = {
     "a row too short": Case(
         "a,b,c\n1,2,3\n1,2\n", error="line 3, column 3: the row has 2 cell(s), fewer than the 3"
     ),
+    "prose under one name": Case(
+        "name\nSmith, John\nDoe, Jane\n", error="line 2, column 2: the row has 2 cell(s)"
+    ),
+    "a title above the header": Case("Report\n\na,b\n1,2\n", error="line 3, column 2: the row has 2 cell(s)"),
     "a quote left open": Case(
         'a,b\n1,"2\n3,4\n', error="line 2, column 2: a quote is opened and never closed"
     ),

@@ -29,8 +29,7 @@ def test_a_nasty_file_gives_what_it_should(tmp_path: Path, name: str) -> None:
     if case.file == "t.csv":
         again = tmp_path / "again.csv"
         write_table(table.frame, table, again)
-        if "row names" not in name and "separator at" not in name:
-            assert again.read_bytes() == file.read_bytes()
+        assert (again.read_bytes() == file.read_bytes()) is case.kept
 
 
 def test_there_are_many() -> None:

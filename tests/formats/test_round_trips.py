@@ -23,7 +23,12 @@ FRAME = pl.DataFrame(
         "truth": [True, None, False, True],
         "text": ["a", "b, c; d", None, 'it\'s "e"\nf'],
         "day": [dt.date(2020, 1, 2), None, dt.date(1999, 12, 31), dt.date(2024, 2, 29)],
-        "time": [dt.datetime(2020, 1, 2, 3, 4, 5), None, dt.datetime(1999, 1, 1), dt.datetime(2000, 1, 1, 1)],
+        "time": [
+            dt.datetime(2020, 1, 2, 3, 4, 5),
+            None,
+            dt.datetime(1999, 1, 1),
+            dt.datetime(2000, 1, 1, 1, 0, 0, 250000),
+        ],
         "y 1": [1, 0, None, 1],
         "y 2": [0, None, 1, 1],
     }
@@ -31,6 +36,10 @@ FRAME = pl.DataFrame(
 LEVELS = pl.Series("level", ["low", "high", None, "low"], dtype=pl.Enum(["low", "middle", "high"]))
 NUMBERS = FRAME.select("whole", "float", "truth", "y 1", "y 2")
 LABELS = ("y 1", "y 2")
+ONE_EACH = pl.DataFrame({"feature 1": [0.5, 0.0], "label 0": [1, 0], "label 1": [0, 1]})
+SPARSE = pl.DataFrame(
+    {"feature 1": [0, 0, 0], "feature 2": [0.5, 0.0, None], "label 3": [1, 0, 0], "label 7": [0, 0, 1]}
+)
 
 
 def options(name: str) -> ReadOptions:
@@ -193,3 +202,14 @@ def test_fills_take_the_style_of_their_column(data: st.DataObject) -> None:
     assert again["a"][2] == pytest.approx(round(number, 2), abs=0.0051)
     assert again["b"][2] == pytest.approx(round(number, 1), abs=0.051)
     assert last[1].endswith("%")
+
+
+@pytest.mark.parametrize("ending", [".libsvm", ".xmlc"])
+@pytest.mark.parametrize("frame", [ONE_EACH, SPARSE])
+def test_labels_of_libsvm_keep_their_numbers(tmp_path: Path, ending: str, frame: pl.DataFrame) -> None:
+    labels = tuple(name for name in frame.columns if name.startswith("label"))
+    write_table(frame, TableFile(frame, "t", labels=labels), tmp_path / f"t{ending}")
+    back = read_table(tmp_path / f"t{ending}")
+    assert back.frame.schema == frame.schema
+    assert back.frame.equals(frame)
+    assert back.labels == labels

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
     from cocomplete.formats.table_file import TableFile
 
+MOSTLY = 0.5
+"""Share of a column's cells that must be numbers for the others to be errors."""
+
+FEWEST_NAMES = 5
+"""Rows from which on a different word in each of them is its name."""
+
 WHOLE_COLUMN = "*"
 """After a label column and an equals sign: one label for each of its values."""
 
@@ -67,6 +73,7 @@ def choose_columns(
     if features:
         set_aside |= {name: "not among --features" for name in names if name not in {*wanted, *own}}
     else:
+        _check_numbers(table, [name for name in left if name not in kinds])
         found = {name: _row_name(table.frame[name]) for name in left if name not in kinds}
         set_aside |= {name: why for name, why in found.items() if why is not None}
     left = [name for name in left if name not in set_aside]
@@ -104,13 +111,40 @@ def _feature_type(spec: str, names: list[str], source: str) -> tuple[str, Any]:
     return name, kind
 
 
+def _check_numbers(table: "TableFile", names: list[str]) -> None:
+    """Refuse a column of numbers with a word in it: as a category it would be of no use.
+
+    Raises
+    ------
+    InputError
+    """
+    import polars as pl
+
+    for name in names:
+        column = table.frame[name]
+        if column.dtype != pl.String:
+            continue
+        is_number = column.str.strip_chars().cast(pl.Float64, strict=False).is_not_null()
+        if is_number.sum() < MOSTLY * (column.len() - column.null_count()):
+            continue
+        row = int((column.is_not_null() & ~is_number).arg_max() or 0)
+        where = f"line {table.layout.lines[row]}" if len(table.layout.lines) > row else f"row {row + 1}"
+        word = column[row]
+        msg = (
+            f"{table.source}: column {name!r} holds numbers, but {where} holds {word!r}; correct the cell, "
+            f"say --missing '{word}' if it means unknown, or --types '{name}=category' if words are meant"
+        )
+        if not is_number.all():
+            raise InputError(msg)
+
+
 def _row_name(column: "pl.Series") -> str | None:
     """Tell why a column seems to name or number its rows; None if it does not."""
     import polars as pl
 
     known = column.drop_nulls()
-    if known.len() < 10 or known.n_unique() < known.len():
-        if column.dtype == pl.String and known.len() >= 10:
+    if known.len() < FEWEST_NAMES or known.n_unique() < known.len():
+        if column.dtype == pl.String:
             from cocomplete.table.containers import TextColumn
             from cocomplete.table.recognise import is_free_text
 

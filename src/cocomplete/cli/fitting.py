@@ -1,18 +1,14 @@
-"""What commands that fit have in common: settings, progress, warnings, Ctrl-C, errors that name the file."""
+"""What commands that fit have in common: settings, progress, warnings, errors that name the file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 from cocomplete.exceptions import InputError
 
 if TYPE_CHECKING:
     from cocomplete.cli.columns import Choice
     from cocomplete.estimator.completer import CoCompleter
-
-INTERRUPTED = 130
 
 
 def fitted(choice: "Choice", X: Any, y: Any, source: str, *, quiet: bool, **settings: Any) -> "CoCompleter":
@@ -29,8 +25,8 @@ def fitted(choice: "Choice", X: Any, y: Any, source: str, *, quiet: bool, **sett
 
 @contextmanager
 def guarded(source: str, *, quiet: bool) -> Iterator[None]:
-    """Turn warnings into lines, errors into sentences that begin with the file, and Ctrl-C into its code."""
-    from cocomplete.cli.console import plain_warnings, say
+    """Turn warnings into lines, and errors into sentences that begin with the file."""
+    from cocomplete.cli.console import plain_warnings
 
     try:
         with plain_warnings(quiet=quiet):
@@ -38,10 +34,6 @@ def guarded(source: str, *, quiet: bool) -> Iterator[None]:
     except InputError as error:
         msg = f"{source}: {error}"
         raise InputError(msg) from error
-    except KeyboardInterrupt:
-        # typer would end with the same code, but without a word.
-        say("cocomplete: interrupted; nothing was written")
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def limit_threads(jobs: int | None) -> None:

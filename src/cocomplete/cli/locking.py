@@ -5,12 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import typer
+
 from cocomplete.exceptions import InputError
+
+INTERRUPTED = 130
 
 
 @contextmanager
 def sole_writer(path: str) -> Iterator[None]:
     """Hold a lock beside a file while it is worked for; a lock whose process is gone is taken over.
+
+    Ctrl-C ends the command with its code, and says that nothing was written.
 
     Raises
     ------
@@ -25,6 +31,10 @@ def sole_writer(path: str) -> Iterator[None]:
     _take(lock, path)
     try:
         yield
+    except KeyboardInterrupt:
+        # typer would end with the same code, but without a word.
+        typer.echo("cocomplete: interrupted; nothing was written", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     finally:
         lock.unlink(missing_ok=True)
 

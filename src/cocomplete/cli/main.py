@@ -9,8 +9,8 @@ from cocomplete.cli.complete import complete
 from cocomplete.cli.convert import convert
 from cocomplete.cli.demo import demo
 from cocomplete.cli.evaluate import evaluate
-from cocomplete.cli.fitting import INTERRUPTED
 from cocomplete.cli.inspect import inspect
+from cocomplete.cli.locking import INTERRUPTED
 from cocomplete.cli.predict import predict
 from cocomplete.cli.reproduce import app as reproduce
 from cocomplete.exceptions import InputError

@@ -51,11 +51,11 @@ def parse(content: bytes, source: str) -> ArffContent:
     InputError
         With the file, and the line where the reader knows it.
     """
-    text = encodings.decode(content, source).text
-    if not text.strip():
+    decoded = encodings.decode(content, source)
+    if not decoded.text.strip():
         msg = f"{source} is empty; an ARFF file begins with @relation"
         raise InputError(msg)
-    text, dates = _dates_as_text(text)
+    text, dates = _dates_as_text(decoded.text)
     sparse = _is_sparse(text)
     with one_sentence(f"{source} is not valid ARFF"):
         table = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
@@ -73,7 +73,7 @@ def parse(content: bytes, source: str) -> ArffContent:
         _column(name, kind, cells[j], source, is_date=j in dates)
         for j, (name, (_, kind)) in enumerate(zip(names, attributes, strict=True))
     ]
-    return ArffContent(pl.DataFrame(columns), str(table["relation"]), notes)
+    return ArffContent(pl.DataFrame(columns), str(table["relation"]), [*decoded.notes, *notes])
 
 
 def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
@@ -187,7 +187,7 @@ def _column(
         return column
     try:
         return (
-            column.str.to_datetime("%Y-%m-%dT%H:%M:%S")
+            column.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f")
             if column.str.contains("T").any()
             else column.str.to_date()
         )
@@ -240,7 +240,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | float):
         return "?" if value != value else repr(value)  # noqa: PLR0124
     if isinstance(value, datetime):
-        return _quoted(value.strftime("%Y-%m-%dT%H:%M:%S"))
+        return _quoted(value.replace(tzinfo=None).isoformat())
     return _quoted(value.isoformat() if isinstance(value, date) else str(value))
 
 

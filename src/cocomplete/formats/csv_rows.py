@@ -64,11 +64,6 @@ def content(token: str) -> str:
     return match[1].replace('""', '"') if match else token
 
 
-def is_quoted(token: str) -> bool:
-    """Tell whether quotes stand around a token."""
-    return QUOTED.fullmatch(token) is not None
-
-
 def token(cell: str, separator: str, *, quoted: bool = False) -> str:
     """Write a cell, in quotes where it would be read as something else without them."""
     special = separator in cell or any(mark in cell for mark in '"\r\n')

@@ -36,14 +36,14 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
             "\t" if options.path.lower().endswith(".tsv") and "\t" in text else find_separator(text, source)
         )
     header, body, asides = _sorted_rows(text, separator, source)
-    tokens, header, notes = _rectangle(header, body, source)
+    tokens, header, notes = _rectangle(header, body, separator, source)
     contents = [csv_rows.content(token) for token in header]
     if header[0].startswith("#"):
         contents[0] = contents[0].lstrip("# ")
         notes.append(f"{source}: the names of its columns stand on a line that begins with #")
     names, name_notes = own_names(contents, source)
     if all(_is_number(cell) for cell in contents):
-        name_notes.append(f"{source}: line 1 holds numbers alone and was taken for the names of the columns")
+        name_notes.append(f"{source}: the first line holds numbers alone and was taken for names")
     raw = pl.DataFrame(dict(zip(names, tokens, strict=True)), schema=dict.fromkeys(names, pl.String))
     cells = raw
     if '"' in text:
@@ -142,7 +142,7 @@ def _names_above(comment: csv_rows.Row, row: csv_rows.Row) -> bool:
 
 
 def _rectangle(
-    header: list[str], body: list[csv_rows.Row], source: str
+    header: list[str], body: list[csv_rows.Row], separator: str, source: str
 ) -> tuple[list[list[str]], list[str], list[str]]:
     """Give the tokens by column.
 
@@ -152,7 +152,7 @@ def _rectangle(
         At the first row that has more or fewer cells than there are names.
     """
     width, notes = len(header), []
-    if body and all(len(row.tokens) == width + 1 for row in body):
+    if width > 1 and body and all(len(row.tokens) == width + 1 for row in body):
         width += 1
         if all(not row.tokens[-1].strip() for row in body):
             header = [*header, ""]
@@ -166,7 +166,7 @@ def _rectangle(
             column = min(len(row.tokens), width) + 1
             msg = (
                 f"{source}, line {row.line}, column {column}: the row has {len(row.tokens)} cell(s), {more} "
-                f"than the {width} of the header; put quotes around cells that hold the separator, or fill up"
+                f"than the {width} of the header; is {separator!r} the separator, and quoted elsewhere?"
             )
             raise InputError(msg)
     return (

@@ -56,7 +56,8 @@ def decode(content: bytes, source: str, encoding: str | None = None) -> Decoded:
         text, chosen = _western(content)
         line = content.count(b"\n", 0, start) + 1
         name = "Windows-1252" if chosen == "cp1252" else "Latin-1"
-        notes = (f"{source} is not UTF-8 text (line {line}); it was read as {name}, as --encoding would say",)
+        read_as = f"it was read as {name}, which --encoding can overrule"
+        notes = (f"{source} is not UTF-8 text (line {line}); {read_as}",)
     _refuse_nul(text, source)
     return Decoded(text, chosen, bool(mark), notes)
 

@@ -17,6 +17,8 @@ from cocomplete.formats.text_columns import typed
 
 NAME = "an Excel workbook"
 ENDINGS = (".xlsx",)
+MAX_LETTERS = 32_767
+"""Of a cell: Excel holds no more."""
 REFERENCE = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 
 
@@ -66,30 +68,37 @@ def encode(done: pl.DataFrame, table: TableFile, target: str) -> list[tuple[str,
         msg = f"{target} cannot be written: a sheet has 1048576 rows and 16384 columns; write CSV or Parquet"
         raise InputError(msg)
     buffer = BytesIO()
-    with xlsxwriter.Workbook(buffer, {"in_memory": True, "nan_inf_to_errors": True}) as book:
+    with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
         sheet = book.add_worksheet("table")
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         for j, name in enumerate(done.columns):
             sheet.write_string(0, j, name)
-            column = done[name]
-            for i, value in enumerate(column.to_list(), start=1):
-                if value is None:
-                    continue
-                if isinstance(value, bool):
-                    sheet.write_boolean(i, j, value)
-                elif isinstance(value, int | float):
-                    sheet.write_number(i, j, value)
-                elif isinstance(value, date) and value.year < 1900:
-                    # Before its first day a sheet has no dates, only text.
-                    sheet.write_string(i, j, value.isoformat())
-                elif isinstance(value, datetime):
-                    sheet.write_datetime(i, j, value.replace(tzinfo=None), moment)
-                elif isinstance(value, date):
-                    sheet.write_datetime(i, j, value, day)
-                else:
-                    sheet.write_string(i, j, str(value))
+            longest = done[name].cast(pl.String, strict=False).str.len_chars().max()
+            if longest is not None and int(str(longest)) > MAX_LETTERS:
+                what = f"column {name!r} has a cell of more than {MAX_LETTERS} letters"
+                msg = f"{target} cannot be written: {what}; write CSV or Parquet"
+                raise InputError(msg)
+            for i, value in enumerate(done[name].to_list(), start=1):
+                if value is not None:
+                    _write(sheet, i, j, value, day, moment)
     return [(target, buffer.getvalue())]
+
+
+def _write(sheet: Any, i: int, j: int, value: Any, day: Any, moment: Any) -> None:
+    """Write a cell with its type; as text what a sheet has no type for."""
+    if isinstance(value, bool):
+        sheet.write_boolean(i, j, value)
+    elif isinstance(value, int | float) and abs(value) <= 2**53:
+        sheet.write_number(i, j, value)
+    elif isinstance(value, date) and value.year < 1900:
+        sheet.write_string(i, j, value.isoformat())
+    elif isinstance(value, datetime):
+        sheet.write_datetime(i, j, value.replace(tzinfo=None), moment)
+    elif isinstance(value, date):
+        sheet.write_datetime(i, j, value, day)
+    else:
+        sheet.write_string(i, j, str(value))
 
 
 def _package(name: str, source: str) -> Any:

@@ -4,6 +4,7 @@ from io import BytesIO
 
 import polars as pl
 
+from cocomplete.formats.arrow_sizes import check_sizes
 from cocomplete.formats.guarded import one_sentence, quiet_panics
 from cocomplete.formats.table_file import ReadOptions, TableFile
 
@@ -15,6 +16,7 @@ FILE_MAGIC = b"ARROW1"
 def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
     """Read an Arrow file, or an Arrow stream that bears its ending; NaN is unknown, as null is."""
     with one_sentence(f"{source} cannot be read as {NAME}"), quiet_panics():
+        check_sizes(content, source)
         load = pl.read_ipc if content.startswith(FILE_MAGIC) else pl.read_ipc_stream
         frame = load(BytesIO(content)).fill_nan(None)
     return TableFile(frame, source)

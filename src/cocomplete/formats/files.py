@@ -47,10 +47,6 @@ def read_table(
     as_text : iterable of str
         Columns of delimited text that stay text whatever they hold, as codes that are digits.
 
-    Returns
-    -------
-    TableFile
-
     Raises
     ------
     InputError
@@ -72,16 +68,19 @@ def read_table(
         as_text=tuple(as_text),
         path=name,
     )
-    source = "standard input" if name == STREAM else name
-    if name != STREAM:
-        format_of(name)
+    return parse_table(_content(name), "standard input" if name == STREAM else name, options)
+
+
+def _content(name: str) -> bytes:
+    if name == STREAM:
+        return sys.stdin.buffer.read()
+    format_of(name)
     try:
-        content = sys.stdin.buffer.read() if name == STREAM else Path(name).read_bytes()
+        return Path(name).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         msg = f"{name} cannot be read: {reason}; check the path"
         raise InputError(msg) from error
-    return parse_table(content, source, options)
 
 
 def parse_table(content: bytes, source: str, options: ReadOptions) -> TableFile:
@@ -158,7 +157,7 @@ def write_table(done: pl.DataFrame, table: TableFile, path: str | os.PathLike[st
     """
     name = os.fspath(path)
     form = DELIMITED if name == STREAM else format_of(name)
-    parts = form.encode(done, table, name)
+    parts = form.encode(done.fill_nan(None), table, name)
     if name == STREAM:
         sys.stdout.buffer.write(parts[0][1])
         sys.stdout.buffer.flush()

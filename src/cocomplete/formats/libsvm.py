@@ -141,7 +141,9 @@ def _usual_numbers(
         return None
     if numbers != list(range(first, first + len(features))):
         return None
-    return None if first == 0 and label_numbers != list(range(len(labels))) else (numbers, label_numbers)
+    # With sizes, labels count from 0; without, 0 and 1 alone would pass for no and yes.
+    fits = label_numbers == list(range(len(labels))) if first == 0 else not set(label_numbers) <= {0, 1}
+    return (numbers, label_numbers) if fits else None
 
 
 def _parse(text: str, source: str) -> tuple[tuple[int, int, int] | None, dict[str, Any], _Rows]:

@@ -21,7 +21,7 @@ def read_labels(content: bytes, source: str) -> list[str]:
     def element(tag: str, attributes: dict[str, str]) -> None:
         # The namespace varies, so only the local name is looked at.
         if tag.rpartition("}")[2] == "label":
-            names.append(attributes.get("name", ""))
+            names.append(attributes.get("name", "").strip())
 
     def doctype(*_: object) -> None:
         msg = (

@@ -33,42 +33,20 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
     InputError
         If it is damaged, says it unpacks to more than memory should be asked for, or holds no table.
     """
+    # Arrays of any type and shape may be in it, and polars refuses some of them in its own words.
     with one_sentence(f"{source} cannot be read as {NAME}"):
         arrays = _arrays(content, source)
         described = {
             name: [str(cell) for cell in arrays.pop(name, np.empty(0)).ravel()] for name in DESCRIPTIONS
         }
-        hidden = {
-            name.removeprefix("unknown:"): array
-            for name, array in arrays.items()
-            if name.startswith("unknown:")
-        }
-        columns: dict[str, pl.Series] = {}
-        labels: list[str] = []
-        for key, array in arrays.items():
-            if key.startswith("unknown:"):
-                continue
-            part = {"X": "feature", "Y": "label", "y": "label"}.get(key)
-            fresh = _columns(
-                key, array, described.get(f"{part}_names") or [], described.get(f"{part}_types") or []
-            )
-            for column in fresh:
-                name = column.name.removeprefix("column:")
-                mask = hidden.get(name)
-                known = (
-                    column
-                    if mask is None
-                    else column.zip_with(pl.Series(~mask.astype(bool)), pl.Series([None], dtype=column.dtype))
-                )
-                if name in columns:
-                    msg = f"{source} has more than one column {name!r}; give every column its own name"
-                    raise InputError(msg)
-                columns[name] = known.rename(name)
-            labels += [column.name for column in fresh] if part == "label" else []
-        order = described["columns"]
-        names = order if sorted(order) == sorted(columns) else list(columns)
-        frame = pl.DataFrame([columns[name] for name in names]).fill_nan(None)
-    return TableFile(frame, source, labels=tuple(labels) if labels else None)
+        parts = {key: _columns(key, array, described) for key, array in arrays.items() if _is_data(key)}
+        columns = [_known(column, arrays) for part in parts.values() for column in part]
+        frame = pl.DataFrame(columns).fill_nan(None)
+    order = described["columns"]
+    if sorted(order) == sorted(frame.columns):
+        frame = frame.select(order)
+    labels = tuple(column.name for key in ("Y", "y") for column in parts.get(key, ()))
+    return TableFile(frame, source, labels=labels or None)
 
 
 def encode(done: pl.DataFrame, table: TableFile, target: str) -> list[tuple[str, bytes]]:
@@ -128,22 +106,64 @@ def _arrays(content: bytes, source: str) -> dict[str, np.ndarray[Any, Any]]:
                 msg = f"{source}: the array {part.filename!r} is not what its header says; is the file whole?"
                 raise InputError(msg)
             with archive.open(part) as stream:
-                arrays[part.filename.removesuffix(".npy")] = np.lib.format.read_array(
-                    stream, allow_pickle=False
-                )
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+            if not _is_text(array):
+                what = f"the array {part.filename!r} holds letters that do not exist"
+                msg = f"{source}: {what}; is the file whole?"
+                raise InputError(msg)
+            arrays[part.filename.removesuffix(".npy")] = array
     if not arrays:
         msg = f"{source} holds no array; an NPZ file of a table has X and Y, or an array for each column"
         raise InputError(msg)
     return arrays
 
 
-def _columns(key: str, array: np.ndarray[Any, Any], names: list[str], types: list[str]) -> list[pl.Series]:
+def _is_data(key: str) -> bool:
+    return not key.startswith("unknown:")
+
+
+def _known(column: pl.Series, arrays: dict[str, np.ndarray[Any, Any]]) -> pl.Series:
+    """Take out the cells that another array says are unknown."""
+    name = column.name.removeprefix("column:")
+    unknown = arrays.get(f"unknown:{name}")
+    if unknown is None:
+        return column.rename(name)
+    mask = pl.Series(unknown.astype(bool))
+    return pl.select(pl.when(~mask).then(column)).to_series().rename(name)
+
+
+def _native(key: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Give an array in a type of this machine that a column can have."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "biufUM":
+        msg = f"the array {key!r} holds {array.dtype}, which is neither numbers, truth values, text nor dates"
+        raise ValueError(msg)
+    if kind == "f" and size not in (4, 8):
+        return array.astype(np.float64)
+    if kind == "M" and np.datetime_data(array.dtype) not in (("D", 1), ("ms", 1), ("us", 1), ("ns", 1)):
+        return array.astype("datetime64[us]")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _is_text(array: np.ndarray[Any, Any]) -> bool:
+    """Tell whether letters exist, which neither NumPy nor Python nor polars looks at; numbers hold none."""
+    if array.dtype.kind != "U" or array.size == 0 or array.dtype.itemsize == 0:
+        return True
+    codes = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).ravel().view(np.uint32)
+    return bool(np.all((codes < 0xD800) | ((codes > 0xDFFF) & (codes <= 0x10FFFF))))
+
+
+def _columns(key: str, array: np.ndarray[Any, Any], described: dict[str, list[str]]) -> list[pl.Series]:
+    """Give the columns of an array, by the names and types that the file has for them."""
     if array.ndim not in (1, 2):
         msg = f"the array {key!r} has {array.ndim} dimensions; a column has one, a matrix two"
         raise ValueError(msg)
+    array = _native(key, array)
     if array.ndim == 1:
         return [pl.Series(key, array)]
     width = array.shape[1]
+    part = {"X": "feature", "Y": "label", "y": "label"}.get(key, "")
+    names, types = described.get(f"{part}_names", []), described.get(f"{part}_types", [])
     names = names if len(names) == width else [f"{key} {j + 1}" for j in range(width)]
     columns = [pl.Series(name, np.ascontiguousarray(array[:, j])) for j, name in enumerate(names)]
     if len(types) != width:

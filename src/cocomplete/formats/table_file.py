@@ -101,7 +101,7 @@ class TableFile:
     notes : tuple of str
         What was decided about the file and might have been decided otherwise, a sentence each.
     relation : str or None
-        The name that an ARFF file gives to its table.
+        The name that an ARFF file gives to its table; ``sizes`` for a LIBSVM file that begins with them.
     """
 
     frame: pl.DataFrame

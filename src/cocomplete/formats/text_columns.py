@@ -13,6 +13,9 @@ from cocomplete.formats.text_style import TextStyle
 from cocomplete.formats.truth_words import TruthStyle, read_truth
 from cocomplete.formats.unknown_words import sometimes_unknown, unknown_cells
 
+UNORDERED = ("dmy", "short year")
+"""Patterns of dates in which day and month may change places."""
+
 
 @dataclass
 class TypedColumns:
@@ -61,22 +64,23 @@ def typed(
     result = TypedColumns()
     scanned = [_scan(text[name], options, source, result.notes) for name in text.columns]
     decimal = options.decimal or _decimal(scanned, separator)
-    orders = {s.dates.day_first for s in scanned if s.dates and s.dates.kind in ("dmy", "short year")} - {
-        None
-    }
-    day_first = options.day_first if options.day_first is not None else orders != {False}
+    orders = [column.dates.day_first for column in scanned if column.dates and column.dates.kind in UNORDERED]
+    told = {order for order in (*orders, options.day_first) if order is not None}
+    # Where columns differ among them, the day is first.
+    day_first = told != {False} if options.day_first is None else options.day_first
     for column in scanned:
         values, style = column.done or _read(column, decimal, day_first=day_first)
-        if options.decimal is None:
-            result.notes.extend(_mark_note(column, values, decimal, source))
-        if options.day_first is None and not orders:
-            result.notes.extend(_order_note(column, values, source))
-        if values.dtype == pl.String:
-            result.notes.extend(_almost_numbers(values, source, place))
         if values.dtype == pl.Null:
             style = replace(style, decimal=decimal)
         result.columns.append(values)
         result.styles[column.name] = replace(style, **_padding(text[column.name], values))
+        if options.decimal is None:
+            result.notes.extend(_mark_note(column, values, decimal, source))
+        if options.day_first is None and len(told) != 1:
+            result.notes.extend(_order_note(column, values, source))
+        result.notes.extend(_year_note(column, values, source))
+        if column.name not in options.as_text:
+            result.notes.extend(_almost_numbers(values, source, place))
     return result
 
 
@@ -177,9 +181,9 @@ def _mark_note(column: _Scanned, values: pl.Series, decimal: str, source: str) -
 
 
 def _order_note(column: _Scanned, values: pl.Series, source: str) -> list[str]:
-    if column.dates is None or column.dates.day_first is not None or values.dtype == pl.String:
+    if column.dates is None or column.dates.kind not in UNORDERED or values.dtype == pl.String:
         return []
-    if column.dates.kind == "ymd":
+    if column.dates.day_first is not None:
         return []
     example = column.stripped.drop_nulls()[0]
     return [
@@ -188,8 +192,16 @@ def _order_note(column: _Scanned, values: pl.Series, source: str) -> list[str]:
     ]
 
 
+def _year_note(column: _Scanned, values: pl.Series, source: str) -> list[str]:
+    if column.dates is None or column.dates.kind != "short year" or values.dtype == pl.String:
+        return []
+    return [f"{source}: two-digit years in column {column.name!r} were read as 1969 to 2068"]
+
+
 def _almost_numbers(values: pl.Series, source: str, place: Callable[[int], str]) -> list[str]:
     """Name the cell that keeps a column of numbers from being one."""
+    if values.dtype != pl.String:
+        return []
     known = values.is_not_null()
     wrong = known & ~values.str.contains(number_text.PLAIN).fill_null(value=False)
     count, all_of_them = int(wrong.sum()), int(known.sum())

@@ -1,0 +1,191 @@
+"""Every command, from file to file: what it prints, writes and refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.command_line.test_cli import run
+
+HEADER = "name,age,answer,colour,smokes,day,ill,kind"
+ROWS = [
+    f"n{k},{30 + 7 * k % 41 if k % 6 else ''},{k % 5 + 1 if k % 7 else 'n/a'},"
+    f"{('red', 'green', 'blue')[k % 3] if k % 8 else ''},{'yes' if k % 3 else 'no'},"
+    f"2024-03-{k % 28 + 1:02d},{int(k % 3 > 0) if k % 5 else ''},{('a', 'b', 'c')[k % 3] if k % 9 else ''}"
+    for k in range(1, 41)
+]
+LABELS = ("--labels", "ill", "--labels", "kind=*")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Complete a small table once, with everything beside it."""
+    folder = tmp_path_factory.mktemp("commands")
+    (folder / "t.csv").write_text("\n".join((HEADER, *ROWS)) + "\n")
+    options = ("--proba", "--std", "--draws", "2", "--model", "t.model", "--json", "-o", "out.csv")
+    done = run("complete", "t.csv", *LABELS, *options, folder=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "complete.json").write_text(done.stdout)
+    (folder / "complete.txt").write_text(done.stderr)
+    return folder
+
+
+def test_complete_writes_probabilities_deviations_draws_and_a_model(folder: Path) -> None:
+    before, after = pl.read_csv(folder / "t.csv"), pl.read_csv(folder / "out.csv")
+    assert after.columns[:8] == before.columns
+    assert after.columns[8:12] == ["P(ill)", "P(kind=a)", "P(kind=b)", "P(kind=c)"]
+    assert after.columns[12:] == [f"std({name})" for name in before.columns[1:6]]
+    assert after.null_count().sum_horizontal().item() == 0
+    shares = after.select(pl.sum_horizontal("P(kind=a)", "P(kind=b)", "P(kind=c)")).to_series()
+    assert (shares - 1).abs().max() < 1e-5  # type: ignore[operator]
+    assert set(after["answer"]) <= set(range(1, 6))
+    assert set(after["colour"]) == {"red", "green", "blue"}
+    draws = [pl.read_csv(folder / f"out.{k}.csv") for k in (1, 2)]
+    assert all(drawn.columns == before.columns for drawn in draws)
+    assert not draws[0].equals(draws[1])
+    assert sorted(file.name for file in folder.iterdir() if "lock" in file.name or "part" in file.name) == []
+
+
+def test_json_says_what_was_done(folder: Path) -> None:
+    found = json.loads((folder / "complete.json").read_text())
+    assert found["kinds"]["answer"] == "ordinal"
+    assert found["kinds"]["day"] == "date"
+    assert found["filled"]["features"] > 0
+    assert {"cells", "rmse", "trivial_rmse"} <= found["held_out"]["features"].keys()
+
+
+def test_row_names_are_set_aside_with_a_warning(folder: Path) -> None:
+    said = (folder / "complete.txt").read_text()
+    assert "warning: column 'name' is set aside (a different word in every row)" in said
+    assert "held-out cells were off by" in said
+
+
+def test_predict_completes_new_rows(folder: Path) -> None:
+    new = folder / "new.csv"
+    new.write_text("age,answer,colour,smokes,day,note\n33,,red,no,2024-03-04,x\n,5,,yes,,y\n")
+    done = run("predict", "t.model", new, "--proba", folder=folder)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "age,answer,colour,smokes,day,note,ill,kind,P(ill),P(kind=a),P(kind=b),P(kind=c)"
+    assert lines[1].startswith("33,")
+    assert ",x," in lines[1]
+    assert len(lines) == 3
+    assert ",," not in done.stdout
+
+
+def test_predict_names_what_is_missing(folder: Path) -> None:
+    new = folder / "few.csv"
+    new.write_text("age\n33\n")
+    for arguments, message in (
+        (("t.model", new), "has no column 'answer' and 3 more, which t.model was fitted with"),
+        (("t.csv", new), "is damaged, or no model of cocomplete"),
+        (("nothing", new), "nothing cannot be read"),
+    ):
+        done = run("predict", *arguments, folder=folder)
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_inspect_shows_kinds_and_reasons_and_fits_nothing(folder: Path) -> None:
+    done = run("inspect", "t.csv", *LABELS, "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = {row["column"]: row for row in json.loads(done.stdout)["columns"]}
+    assert found["name"]["part"] == "carried over"
+    assert found["answer"]["kind"] == "ordinal"
+    assert found["answer"]["why"] == "5 levels in an order"
+    assert found["kind"] | {"unknown": 0, "share_unknown": 0} == {
+        "column": "kind",
+        "part": "label",
+        "kind": "class",
+        "why": "as asked for",
+        "unknown": 0,
+        "share_unknown": 0,
+    }
+    shown = run("inspect", "t.csv", *LABELS, "--types", "age=0..120", folder=folder)
+    assert "as asked for" in shown.stdout
+    assert "40 rows, 8 columns" in shown.stdout
+
+
+def test_evaluate_gives_every_column_beside_the_trivial_answer(folder: Path) -> None:
+    done = run("evaluate", "t.csv", *LABELS, "--share", "0.2", "--json", "--quiet", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {row["column"] for row in found} == {"age", "answer", "colour", "smokes", "day", "ill", "kind"}
+    assert all(row["cells"] > 0 and row["error"] >= 0 and row["trivial"] >= 0 for row in found)
+    shown = run("evaluate", "t.csv", *LABELS, folder=folder)
+    assert "mean / commonest value" in shown.stdout
+
+
+def test_convert_keeps_types(folder: Path) -> None:
+    done = run("convert", "t.csv", "t.parquet", folder=folder)
+    assert done.returncode == 0, done.stderr
+    frame = pl.read_parquet(folder / "t.parquet")
+    assert frame["day"].dtype == pl.Date
+    assert frame["smokes"].dtype == pl.Boolean
+    assert frame["age"].dtype == pl.Int64
+    assert run("convert", "t.csv", "t.parquet", folder=folder).returncode == 1
+
+
+@pytest.mark.parametrize("command", ["complete", "predict", "evaluate", "inspect", "convert", "demo"])
+def test_every_help_has_an_example(command: str) -> None:
+    done = run(command, "--help")
+    assert done.returncode == 0
+    if command != "demo":
+        assert f"cocomplete {command}" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--json",), "--json writes to standard output, where the table goes"),
+        (("--draws", "2"), "--draws writes several tables"),
+        (("--fill", "mode"), "fill must be"),
+    ],
+)
+def test_options_that_do_not_go_together(folder: Path, options: tuple[str, ...], message: str) -> None:
+    done = run("complete", "t.csv", "--labels", "ill", *options, folder=folder)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_second_process_for_one_target_refuses(folder: Path) -> None:
+    lock = folder / ".busy.csv.lock"
+    lock.write_text(str(os.getpid()))
+    done = run("complete", "t.csv", "--labels", "ill", "-o", "busy.csv", folder=folder)
+    assert done.returncode == 1
+    assert f"busy.csv is being written by another process ({os.getpid()})" in done.stderr
+    # A lock whose process is gone is taken over.
+    lock.write_text("999999999")
+    assert run("convert", "t.csv", "busy.csv", folder=folder).returncode == 0
+    assert not lock.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_writes_nothing(folder: Path) -> None:
+    command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()"]
+    rows = [row.replace("n", f"m{k}", 1) for k in range(60) for row in ROWS]
+    (folder / "long.csv").write_text("\n".join((HEADER, *rows)) + "\n")
+    arguments = ["complete", "long.csv", *LABELS, "--ignore", "name", "-o", "late.csv"]
+    process = subprocess.Popen(
+        [*command, *arguments], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    lock = folder / ".late.csv.lock"
+    for _ in range(600):
+        if lock.exists():
+            break
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "interrupted; nothing was written" in said
+    assert not (folder / "late.csv").exists()
+    assert not lock.exists()
