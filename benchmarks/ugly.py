@@ -266,9 +266,9 @@ def _ask(case: Case) -> None:
     _check("new X_std", other.X_std, new.shape)
     _check_kept("new X", other.X, new)
     if n_labels:
-        _check("Y", done.Y, (rows, n_labels))
+        _check("Y", done.Y, y.shape)
         _check("Y_proba", done.Y_proba, (rows, n_labels))
-        _check_kept("Y", done.Y, y.reshape(rows, n_labels))
+        _check_kept("Y", done.Y, y)
         _check("predict_proba", model.predict_proba(new), (len(new), n_labels))
         _check("thresholds_", model.thresholds_, (n_labels,))
     for drawn in model.sample_completions(2):

@@ -38,8 +38,8 @@ def complete_table(n: int = 120) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def with_holes(table: pd.DataFrame, share: float, seed: int) -> tuple[pd.DataFrame, Any]:
     hidden = np.random.default_rng(seed).random(table.shape) < share
-    holey = table.convert_dtypes(convert_string=False, convert_floating=False)
-    holey["often" if "often" in table else "class"] = table["often" if "often" in table else "class"]
+    nullable = {"age": "Int64", "answer": "Int64", "ill": "boolean"}
+    holey = table.astype({name: dtype for name, dtype in nullable.items() if name in table})
     for j, name in enumerate(table):
         holey.loc[hidden[:, j], name] = None
     return holey, hidden

@@ -30,7 +30,7 @@ class MeanMode(BaseEstimator):
     >>> import numpy as np
     >>> done = MeanMode().fit([[1.0], [3.0], [np.nan]], [[1], [1], [0]]).complete([[np.nan]], [[None]])
     >>> done.X, done.Y
-    (array([[2.]]), array([[1.]]))
+    ([[2.0]], [[1.0]])
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:

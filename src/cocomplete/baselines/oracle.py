@@ -34,8 +34,7 @@ class Oracle(TransductiveCompleter):
     --------
     >>> X, y = [[3.0], [None]], [[None], [1]]
     >>> Oracle(X_true=[[3.0], [4.0]], Y_true=[[0], [1]]).fit(X, y).complete(X, y).X
-    array([[3.],
-           [4.]])
+    [[3.0], [4.0]]
     """
 
     def __init__(self, *, X_true: Any, Y_true: Any) -> None:

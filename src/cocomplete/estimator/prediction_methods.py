@@ -148,7 +148,8 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_labels)
         """
-        return self._labels.normalised(expit(self.decision_function(X)))
+        log_odds = self.decision_function(X)
+        return self._labels.normalised(expit(log_odds))
 
     def predict(self, X: Any) -> Any:
         """Give the labels of any rows from their features.
