@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-cost bench-long bench-first-use bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-first-use bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -42,6 +42,10 @@ bench-tables: $(VENV)/.installed-bench
 # What every kind of ensemble member is worth, and costs, on the tables to choose with.
 bench-ablation: $(VENV)/.installed-bench
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/ablation.py
+
+# Categories, levels and words: how often held-out ones are filled right, beside rivals.
+bench-mixed: $(VENV)/.installed-bench
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py --half $(HALF)
 
 # What a default fit costs beside IterativeImputer and earlier code; bench-long: tables of up to 400 000 rows.
 bench-cost: $(VENV)/.installed

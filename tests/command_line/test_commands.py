@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +15,8 @@ import polars as pl
 import pytest
 
 from tests.command_line.test_cli import run
+
+ROOT = Path(__file__).parents[2]
 
 HEADER = "name,age,answer,colour,smokes,day,ill,kind"
 ROWS = [
@@ -133,12 +138,23 @@ def test_convert_keeps_types(folder: Path) -> None:
     assert run("convert", "t.csv", "t.parquet", folder=folder).returncode == 1
 
 
-@pytest.mark.parametrize("command", ["complete", "predict", "evaluate", "inspect", "convert", "demo"])
-def test_every_help_has_an_example(command: str) -> None:
-    done = run(command, "--help")
-    assert done.returncode == 0
-    if command != "demo":
-        assert f"cocomplete {command}" in " ".join(done.stdout.split())
+def test_the_example_of_every_help_works_as_printed(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for command in ("inspect", "complete", "predict", "evaluate", "convert"):
+        shown = run(command, "--help")
+        assert shown.returncode == 0
+        text = " ".join(word.strip("│") for word in shown.stdout.split() if word != "│")
+        example = re.search(rf"Example: cocomplete ({command} .*?) (?:╭|┏|\*|$)", text)
+        assert example is not None, text
+        done = run(*shlex.split(example[1]), folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "examples",
+        "done.csv",
+        "patients.model",
+        "predicted.csv",
+        "patients.parquet",
+    }
 
 
 @pytest.mark.parametrize(

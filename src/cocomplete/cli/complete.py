@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from cocomplete.cli.columns import Choice
     from cocomplete.estimator.completer import CoCompleter
-    from cocomplete.formats.table_file import TableFile
 
 NOT_CONVERGED = 3
 
@@ -29,6 +28,7 @@ def complete(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    checked: options.Checked = None,
     sheet: options.Sheet = None,
     model: Annotated[Path | None, typer.Option(help="Save the model to this file, for predict.")] = None,
     draws: Annotated[int, typer.Option(min=0, help="Draw so many completed tables, out.1.csv, …, too.")] = 0,
@@ -56,22 +56,23 @@ def complete(
 
     Empty cells, NA, n/a, NaN, null, - and ? are unknown. Observed cells come back exactly as they were.
 
-    Example: cocomplete complete patients.csv --labels 'has_*' -o completed.csv
+    Example: cocomplete complete examples/patients.csv -l 'hat_*' -o done.csv --model patients.model
     """
     from cocomplete.cli.columns import choose_columns
     from cocomplete.cli.fitting import fitted, guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
-    from cocomplete.formats.files import check_target, read_table, write_table
+    from cocomplete.cli.reading import Reading, read_file, say_notes
+    from cocomplete.formats.files import check_target, write_table
 
     _check_targets(output, draws, json=json)
     for target in (output, *_draw_paths(output, draws)):
         check_target(target, force=force)
     limit_threads(jobs)
-    read = read_table(
-        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
-    )
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
-    _introduce(read, choice, quiet=quiet)
+    say_notes(read, quiet=quiet)
+    _name_what_is_set_aside(choice, quiet=quiet)
     X, y = choice.tables(read.frame)
     with sole_writer(output):
         fit = fitted(
@@ -115,12 +116,10 @@ def _draw_paths(output: str, draws: int) -> list[str]:
     return [str(file.with_name(f"{file.stem}.{k}{file.suffix}")) for k in range(1, draws + 1)]
 
 
-def _introduce(read: "TableFile", choice: "Choice", *, quiet: bool) -> None:
-    """Say what was decided about the file, and which columns take no part without having been named."""
+def _name_what_is_set_aside(choice: "Choice", *, quiet: bool) -> None:
+    """Say which columns take no part without having been named."""
     from cocomplete.cli.console import say
 
-    for note in read.notes:
-        say(f"cocomplete: note: {note}", quiet=quiet)
     for name, why in choice.set_aside.items():
         if why not in ("as asked for", "not among --features"):
             say(

@@ -15,6 +15,7 @@ def convert(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    checked: options.Checked = None,
     sheet: options.Sheet = None,
     *,
     force: options.Force = False,
@@ -22,21 +23,20 @@ def convert(
 ) -> None:
     """Write TABLE as another kind of file, with its types, names and unknown cells.
 
-    Example: cocomplete convert patients.csv patients.parquet
+    Example: cocomplete convert examples/patients.csv patients.parquet
     """
     from dataclasses import replace
 
     from cocomplete.cli.console import say
     from cocomplete.cli.locking import sole_writer
+    from cocomplete.cli.reading import Reading, read_file, say_notes
     from cocomplete.formats.columns import select
-    from cocomplete.formats.files import check_target, read_table, write_table
+    from cocomplete.formats.files import check_target, write_table
 
     check_target(output, force=force)
-    read = read_table(
-        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
-    )
-    for note in read.notes:
-        say(f"cocomplete: note: {note}", quiet=quiet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    read = read_file(table, reading)
+    say_notes(read, quiet=quiet)
     if labels is not None:
         read = replace(read, labels=tuple(select(read.frame.columns, labels, "--labels", read.source)))
     with sole_writer(output):

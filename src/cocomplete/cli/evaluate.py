@@ -21,6 +21,7 @@ def evaluate(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    checked: options.Checked = None,
     sheet: options.Sheet = None,
     share: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of known cells held out.")] = 0.1,
     seed: options.Seed = 0,
@@ -31,18 +32,18 @@ def evaluate(
 ) -> None:
     """Hold known cells of TABLE out, fill them from the rest, and compare: beside the trivial answer.
 
-    Example: cocomplete evaluate patients.csv --labels 'has_*'
+    Example: cocomplete evaluate examples/patients.csv --labels 'hat_*'
     """
     from cocomplete.cli.columns import choose_columns
     from cocomplete.cli.fitting import fitted, guarded, limit_threads
-    from cocomplete.formats.files import read_table
+    from cocomplete.cli.reading import Reading, read_file, say_notes
     from cocomplete.model_selection import EntryShuffleSplit
 
     limit_threads(jobs)
-    read = read_table(
-        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
-    )
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
+    say_notes(read, quiet=quiet)
     X, y = choice.tables(read.frame)
     splitter = EntryShuffleSplit(n_splits=1, test_size=share, random_state=seed)
     with guarded(table, quiet=quiet):

@@ -23,30 +23,28 @@ def inspect(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    checked: options.Checked = None,
     sheet: options.Sheet = None,
     *,
     json: options.Json = False,
 ) -> None:
     """Show what every column of TABLE is taken for and how much of it is unknown.
 
-    Example: cocomplete inspect patients.csv --labels 'has_*'
+    Example: cocomplete inspect examples/patients.csv --labels 'hat_*'
     """
     from cocomplete.cli.columns import choose_columns
-    from cocomplete.cli.console import say
     from cocomplete.cli.fitting import guarded
-    from cocomplete.formats.files import read_table
+    from cocomplete.cli.reading import Reading, read_file, say_notes
 
-    read = read_table(
-        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
-    )
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
+    say_notes(read, quiet=json)
     with guarded(table, quiet=False):
         rows = _rows(read.frame, choice)
     if json:
         typer.echo(dumps({"rows": read.frame.height, "columns": rows, "notes": read.notes}, indent=2))
         return
-    for note in read.notes:
-        say(f"cocomplete: note: {note}")
     _show(rows, read.frame.height)
 
 

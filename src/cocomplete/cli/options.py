@@ -39,6 +39,9 @@ Missing = Annotated[
 Separator = Annotated[str | None, typer.Option(help="Between the cells of a text file.")]
 Decimal = Annotated[str | None, typer.Option(help="Decimal mark of a text file, '.' or ','.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file, such as cp1252.")]
+Checked = Annotated[
+    str | None, typer.Option(help="A word that ticks a box, such as x: empty cells of its column mean no.")
+]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.")]
 Output = Annotated[
     str, typer.Option("--output", "-o", help="Where to write; '-' is standard output, as CSV.")

@@ -22,6 +22,7 @@ def predict(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    checked: options.Checked = None,
     sheet: options.Sheet = None,
     jobs: options.Jobs = None,
     *,
@@ -33,24 +34,23 @@ def predict(
 
     The columns of the fit are found by name; others are carried over.
 
-    Example: cocomplete predict patients.model new-patients.csv -o predicted.csv
+    Example: cocomplete predict patients.model examples/patients.csv -o predicted.csv
     """
     import polars as pl
 
     from cocomplete.cli.console import say
     from cocomplete.cli.fitting import guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
+    from cocomplete.cli.reading import Reading, read_file, say_notes
     from cocomplete.estimator.loading import load
-    from cocomplete.formats.files import check_target, read_table, write_table
+    from cocomplete.formats.files import check_target, write_table
 
     check_target(output, force=force)
     limit_threads(jobs)
     fitted = load(model)
-    read = read_table(
-        table, missing=missing or (), separator=separator, decimal=decimal, encoding=encoding, sheet=sheet
-    )
-    for note in read.notes:
-        say(f"cocomplete: note: {note}", quiet=quiet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    read = read_file(table, reading)
+    say_notes(read, quiet=quiet)
     X, y = _columns(fitted, read.frame, table, str(model))
     with sole_writer(output), guarded(table, quiet=quiet):
         done = fitted.complete(X, y)
