@@ -14,7 +14,9 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
-from cocomplete.spectral import LowRank
+
+SMALLEST_SHARE = 1e-7
+"""Of the largest singular value below which one is rounding."""
 
 
 class Description(NamedTuple):
@@ -66,26 +68,30 @@ def describe(
         return Description(np.empty(0), np.empty((0, len(columns))), offsets, 0)
     encoding = member.encoding
     if isinstance(member, Average):
-        rows, posterior = member.posterior.rows(Cells.of(encoding.apply(observed))), member.posterior
-        M = _factored(rows.U[:, 1:], posterior.V[:, 1:])
+        posterior = member.posterior
+        products = posterior.row_products(Cells.of(encoding.apply(observed)))
+        s, Vt = _right_factors(products[1:, 1:], posterior.V[:, 1:])
         inner: FloatArray = posterior.base + posterior.V[:, 0]
         n_iter = posterior.n_iter
     else:
-        M, inner, n_iter = member.solution.M, member.solution.offsets, member.certified.n_iter
-    components = np.zeros((M.rank, len(columns)), M.Vt.dtype)
-    components[:, columns] = M.Vt[:, encoding.order]
+        s, Vt = member.solution.M.s, member.solution.M.Vt
+        inner, n_iter = member.solution.offsets, member.certified.n_iter
+    components = np.zeros((len(s), len(columns)), Vt.dtype)
+    components[:, columns] = Vt[:, encoding.order]
     offsets[columns] = _in_units(encoding, inner[encoding.order])
     offsets[: len(informative.unit)] *= np.where(informative.features, informative.unit, 1)
-    return Description(M.s, components, offsets, n_iter)
+    return Description(s, components, offsets, n_iter)
 
 
-def _factored(U: FloatArray, V: FloatArray) -> LowRank:
-    """Singular value decomposition of U Vᵀ."""
-    Q, R = np.linalg.qr(U)
+def _right_factors(products: FloatArray, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Singular values and right singular vectors of U Vᵀ, given UᵀU: no row is needed for them."""
+    values, vectors = np.linalg.eigh(products)
+    R = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
     P, S = np.linalg.qr(V)
-    left, s, right = np.linalg.svd(R @ S.T)
-    kept = s > 1e-12 * s.max(initial=0)
-    return LowRank(Q @ left[:, kept], s[kept], (P @ right.T)[:, kept].T)
+    _, s, right = np.linalg.svd(R @ S.T)
+    # A product's rounding hides what is smaller.
+    kept = s > SMALLEST_SHARE * s.max(initial=0)
+    return s[kept], (P @ right[: len(s)].T)[:, kept].T
 
 
 def _in_units(encoding: Encoding, offsets: FloatArray) -> FloatArray:

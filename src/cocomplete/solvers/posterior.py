@@ -1,10 +1,12 @@
 """The posterior of a table's factors, and its predictive moments of any rows."""
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import CHUNK, Moments, diagonals, unpack, weights
@@ -85,15 +87,27 @@ class FactorPosterior(FieldsAlone):
         n, m = cells.shape
         mean, variance = np.empty((n, m)), np.empty((n, m))
         second_v = self.second * weights(self.V.shape[1])
-        step = max(1, CHUNK // max(second_v.shape[1], m))
-        for first in range(0, n, step):
-            part = slice(first, min(first + step, n))
-            U, second = self.rows(cells.rows(part.start, part.stop))
+
+        def of_rows(bounds: tuple[int, int]) -> None:
+            part = slice(*bounds)
+            U, second = self.rows(cells.rows(*bounds))
             np.matmul(U, self.V.T, out=mean[part])
             np.matmul(second, second_v.T, out=variance[part])
             variance[part] -= mean[part] ** 2
+
+        InProcess.each(row_bounds(n, max(second_v.shape[1], m), CHUNK), of_rows)
         mean += self.base
         return Moments(mean, np.maximum(variance, 0, out=variance), self.noise, averaged=True)
+
+    def row_products(self, cells: Cells) -> FloatArray:
+        """Σ E[u_i] E[u_i]ᵀ over rows with these observed cells, shape (k + 1, k + 1)."""
+
+        def of_rows(bounds: tuple[int, int]) -> FloatArray:
+            U = self.rows(cells.rows(*bounds)).U
+            return np.asarray(U.T @ U)
+
+        bounds = row_bounds(cells.shape[0], max(self.second.shape[1], cells.shape[1]), CHUNK)
+        return reduce(np.add, InProcess.visit(bounds, of_rows))
 
     def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
         """Draw one t for every cell: rows and columns from their posteriors."""
