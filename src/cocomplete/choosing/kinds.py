@@ -147,9 +147,7 @@ class LabelKernelKind:
     parts: tuple[Part, ...] = LABEL_PARTS
 
     def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
-        """Whether there are labels, and features to compare rows by, and no better linear model."""
-        if self.name == "linear" and LogisticAverageKind().applies(observed, yes_no):
-            return False
+        """Whether there are labels, and features to compare rows by."""
         return bool(observed.n_labels and observed.X_known.any())
 
     def judge(self, folds: Sequence[FoldFits], contest: Contest) -> None:
@@ -338,7 +336,6 @@ KINDS: tuple[Kind, ...] = (
     LinearAverageKind("as-numbers", features=True, parts=("yes-no", *LABEL_PARTS)),
     LinearAverageKind("labels-alone", features=False, parts=("labels",)),
     LogisticAverageKind(),
-    LabelKernelKind("linear"),
     LabelKernelKind("rbf"),
     NumberKernelKind(),
     TreesKind(),
