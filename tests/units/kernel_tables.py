@@ -10,7 +10,6 @@ from cocomplete.arrays import FloatArray
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import (
     CompletedRows,
-    KernelKind,
     KernelRegression,
     kernel_path,
 )
@@ -44,14 +43,13 @@ def table(seed: int = 0, n: int = 90) -> Observations:
 def path(
     average: Average,
     observed: Observations,
-    kind: KernelKind,
     variances: Sequence[float] = VARIANCES,
     keys: NDArray[np.uint64] | None = None,
 ) -> list[KernelRegression]:
     """Fits to a table's own rows and labels."""
     rows = CompletedRows.of(average, observed)
     keys = np.arange(observed.n_samples, dtype=np.uint64) if keys is None else keys
-    return list(kernel_path(average, rows, observed.Y, keys, kind, variances))
+    return list(kernel_path(average, rows, observed.Y, keys, variances))
 
 
 def standardized(observed: Observations, encoding: Encoding) -> FloatArray:

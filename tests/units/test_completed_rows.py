@@ -9,7 +9,6 @@ from scipy.special import expit
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import (
     CompletedRows,
-    _compared,
 )
 from cocomplete.problem.observations import Observations
 from tests.units.kernel_tables import FEATURES, YES_NO, standardized, table
@@ -94,6 +93,3 @@ def test_the_kernel_falls_with_what_is_not_known() -> None:
     np.testing.assert_allclose(np.diag(certain.radial(certain)), 1)
     some = vague.take(np.array([2, 0]))
     np.testing.assert_array_equal(some.radial(other), vague.radial(other)[[2, 0]])
-    # The linear kernel is a product of features, whatever is known of them.
-    np.testing.assert_allclose(_compared(vague, None) @ _compared(other, None).T, X @ other.X.T / 6)
-    np.testing.assert_array_equal(_compared(vague, other), vague.radial(other))

@@ -13,11 +13,8 @@ from cocomplete.arrays import FloatArray
 from cocomplete.members import kernel
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import (
-    KERNELS,
     CompletedRows,
-    KernelKind,
     KernelRegression,
-    _compared,
     kernel_path,
 )
 from cocomplete.problem.observations import Observations
@@ -30,16 +27,12 @@ nan = np.nan
 Regressed = tuple[Observations, Average, KernelRegression, KernelRegression]
 
 
-@pytest.fixture(scope="module", params=KERNELS)
-def regressed(request: pytest.FixtureRequest) -> Regressed:
+@pytest.fixture(scope="module")
+def regressed() -> Regressed:
     observed = table()
     average = Average.fit(observed, YES_NO, gaussian=False)
-    stiff, loose = path(average, observed, request.param)
+    stiff, loose = path(average, observed)
     return observed, average, stiff, loose
-
-
-def kernel_of(rows: CompletedRows, other: CompletedRows, kind: KernelKind) -> FloatArray:
-    return rows.radial(other) if kind == "rbf" else rows.X @ other.X.T / rows.X.shape[1]
 
 
 def dense_mode(K: FloatArray, y: FloatArray, base: float) -> FloatArray:
@@ -75,7 +68,6 @@ def dense_log_odds(
     average: Average,
     rows: CompletedRows,
     labels: FloatArray,
-    kind: KernelKind,
     variance: float,
     landmarks: NDArray[np.intp] | None = None,
 ) -> FloatArray:
@@ -84,9 +76,8 @@ def dense_log_odds(
     seen, Y = rows.take(labelled), labels[labelled]
     base = average.encoding.log_odds[-labels.shape[1] :]
     if landmarks is None:
-        K, across = kernel_of(seen, seen, kind), kernel_of(rows, seen, kind)
-        if kind == "rbf":
-            np.fill_diagonal(K, 1)
+        K, across = seen.radial(seen), rows.radial(seen)
+        np.fill_diagonal(K, 1)
     else:
         raw, across = seen.radial(seen.take(landmarks)), rows.radial(seen.take(landmarks))
         raw[landmarks, np.arange(len(landmarks))] = 1
@@ -117,17 +108,17 @@ def test_log_odds_are_the_most_probable_ones(regressed: Regressed, which: int) -
     fit, variance = both[which], VARIANCES[which]
     assert fit.variance == variance
     rows = CompletedRows.of(average, observed)
-    expected = dense_log_odds(average, rows, observed.Y, fit.kind, variance)
+    expected = dense_log_odds(average, rows, observed.Y, variance)
     np.testing.assert_allclose(expit(fit.of(rows).mean[:, 7:]), expit(expected), atol=5e-3)
 
 
 @pytest.mark.usefixtures("to_the_end")
 @pytest.mark.parametrize("variance", [0.1, 3.0, 100.0])
 def test_log_odds_converge_to_the_mode_of_the_gaussian_process(regressed: Regressed, variance: float) -> None:
-    observed, average, whole, _ = regressed
+    observed, average, *_ = regressed
     rows = CompletedRows.of(average, observed)
-    (fit,) = path(average, observed, whole.kind, (variance,))
-    expected = dense_log_odds(average, rows, observed.Y, whole.kind, variance)
+    (fit,) = path(average, observed, (variance,))
+    expected = dense_log_odds(average, rows, observed.Y, variance)
     np.testing.assert_allclose(fit.of(rows).mean[:, 7:], expected, atol=1e-5)
 
 
@@ -136,18 +127,16 @@ def test_log_odds_converge_to_the_mode_of_the_gaussian_process(regressed: Regres
 def test_landmarks_stand_for_the_process_that_they_span(
     regressed: Regressed, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    observed, average, whole, _ = regressed
-    if whole.kind == "linear":
-        pytest.skip("features themselves are compared")
+    observed, average, *_ = regressed
     monkeypatch.setattr(kernel, "LANDMARKS", count)
     keys = np.random.default_rng(0).permutation(90).astype(np.uint64)
-    (fit,) = path(average, observed, "rbf", (2.0,), keys)
+    (fit,) = path(average, observed, (2.0,), keys)
     labelled = np.flatnonzero(observed.Y_known.any(axis=1))
     first = np.argsort(keys[labelled])[:count]
     rows = CompletedRows.of(average, observed)
     np.testing.assert_array_equal(fit.landmarks.X, rows.X[labelled][first])
     assert fit.coefficients.shape == (count, 3)
-    expected = dense_log_odds(average, rows, observed.Y, "rbf", 2.0, first)
+    expected = dense_log_odds(average, rows, observed.Y, 2.0, first)
     np.testing.assert_allclose(fit.of(rows).mean[:, 7:], expected, atol=1e-5)
 
 
@@ -155,36 +144,32 @@ def test_landmarks_stand_for_the_process_that_they_span(
 def test_all_rows_as_landmarks_are_the_whole_kernel(
     regressed: Regressed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    observed, average, whole, _ = regressed
+    observed, average, *_ = regressed
     rows = CompletedRows.of(average, observed)
     labelled = np.flatnonzero(observed.Y_known.any(axis=1))
-    expected = dense_log_odds(average, rows, observed.Y, whole.kind, 2.0)
+    expected = dense_log_odds(average, rows, observed.Y, 2.0)
     for count in (len(labelled), len(labelled) + 1):
         monkeypatch.setattr(kernel, "LANDMARKS", count)
-        (fit,) = path(average, observed, whole.kind, (2.0,))
+        (fit,) = path(average, observed, (2.0,))
         np.testing.assert_allclose(fit.of(rows).mean[:, 7:], expected, atol=1e-5)
     # Nyström's formula on all rows is that kernel, too.
-    if whole.kind == "rbf":
-        through = dense_log_odds(average, rows, observed.Y, "rbf", 2.0, np.arange(len(labelled)))
-        np.testing.assert_allclose(through, expected, atol=1e-5)
+    through = dense_log_odds(average, rows, observed.Y, 2.0, np.arange(len(labelled)))
+    np.testing.assert_allclose(through, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KERNELS)
 @pytest.mark.parametrize("n", [5, 40])
-def test_directions_are_orthogonal_and_make_the_kernel(kind: KernelKind, n: int) -> None:
+def test_directions_are_orthogonal_and_make_the_kernel(n: int) -> None:
     rng = np.random.default_rng(0)
     rows = CompletedRows(rng.normal(size=(n, 7)), rng.random((n, 7)))
-    landmarks = rows.take(slice(20)) if kind == "rbf" else None
-    raw = _compared(rows, landmarks)
-    if landmarks is not None:
-        np.fill_diagonal(raw, 1)
-    directions = kernel._Directions.of(raw, landmarks=landmarks is not None)
+    raw = rows.radial(rows.take(slice(20)))
+    np.fill_diagonal(raw, 1)
+    directions = kernel._Directions.of(raw)
     np.testing.assert_allclose(
         directions.design.T @ directions.design, np.diag(directions.squares), atol=1e-9
     )
     assert (np.diff(directions.squares) <= 1e-12).all()
     np.testing.assert_allclose(raw @ directions.basis, directions.design, atol=1e-9)
-    K = raw @ raw.T if landmarks is None else raw @ np.linalg.inv(raw[: raw.shape[1]]) @ raw.T
+    K = raw @ np.linalg.inv(raw[: raw.shape[1]]) @ raw.T
     np.testing.assert_allclose(directions.design @ directions.design.T, K, atol=1e-9)
     # Those that are left out give all rows together less variance than is worth a coefficient.
     some = directions.at(0.1)
@@ -193,26 +178,6 @@ def test_directions_are_orthogonal_and_make_the_kernel(kind: KernelKind, n: int)
     assert (0.1 * directions.squares[left:] <= kernel.NEGLIGIBLE).all()
     np.testing.assert_array_equal(some.design, directions.design[:, :left])
     np.testing.assert_array_equal(some.basis, directions.basis[:, :left])
-
-
-def test_a_linear_kernel_is_a_penalised_regression() -> None:
-    observed = table()
-    average = Average.fit(observed, YES_NO, gaussian=False)
-    (fit,) = path(average, observed, "linear", VARIANCES[:1])
-    labelled = observed.Y_known.any(axis=1)
-    X = CompletedRows.of(average, observed).X[labelled]
-    A, penalty = (
-        np.hstack((np.ones((len(X), 1)), X)),
-        np.array([OFFSET_PRECISION[1]] + [7 / VARIANCES[0]] * 7),
-    )
-    base = average.encoding.log_odds[2:]
-    for j in range(3):
-        w = np.append(fit.intercept[j] - base[j], fit.coefficients[:, j] / np.sqrt(7))
-        y = observed.Y[labelled, j]
-        known = ~np.isnan(y)
-        p = expit(base[j] + A[known] @ w)
-        gradient = A[known].T @ (p - y[known]) + penalty * w
-        assert np.abs(gradient).max() < 0.05
 
 
 def test_a_larger_variance_follows_the_labels_more_closely(regressed: Regressed) -> None:
@@ -225,12 +190,11 @@ def test_a_larger_variance_follows_the_labels_more_closely(regressed: Regressed)
     assert loss[1] < loss[0] - 0.01
 
 
-@pytest.mark.parametrize("kind", KERNELS)
-def test_a_fit_does_not_depend_on_the_path_to_it(kind: KernelKind) -> None:
+def test_a_fit_does_not_depend_on_the_path_to_it() -> None:
     observed = table()
     average = Average.fit(observed, YES_NO, gaussian=True)
-    *_, last = path(average, observed, kind, (0.1, 0.3, 1.0, 3.0))
-    (alone,) = path(average, observed, kind, (3.0,))
+    *_, last = path(average, observed, (0.1, 0.3, 1.0, 3.0))
+    (alone,) = path(average, observed, (3.0,))
     np.testing.assert_allclose(last.predict(observed).mean, alone.predict(observed).mean, atol=0.03)
 
 
@@ -242,8 +206,7 @@ def test_rows_that_are_complete_need_no_factors(regressed: Regressed) -> None:
     rows = Observations(X, np.full((6, 3), nan))
     prediction = fit.predict(rows)
     complete = CompletedRows(standardized(rows, average.encoding), np.zeros((6, 7)))
-    compared = complete.X / np.sqrt(7) if fit.landmarks is None else complete.radial(fit.landmarks)
-    assert (fit.landmarks is None) == (fit.kind == "linear")
+    compared = complete.radial(fit.landmarks)
     np.testing.assert_allclose(prediction.mean[:, 7:], fit.intercept + compared @ fit.coefficients)
     # Features are not predicted.
     assert np.isnan(prediction.mean[:, :7]).all()
@@ -274,16 +237,15 @@ def test_long_tables_are_fitted_by_the_rows_with_the_smallest_keys(
     observed, average, whole, _ = regressed
     keys = np.random.default_rng(0).permutation(90).astype(np.uint64)
     monkeypatch.setattr(kernel, "MOST_ROWS", 60)
-    (some,) = path(average, observed, whole.kind, VARIANCES[:1], keys)
+    (some,) = path(average, observed, VARIANCES[:1], keys)
     labelled = np.flatnonzero(observed.Y_known.any(axis=1))
     chosen = labelled[np.argsort(keys[labelled])[:60]]
-    if whole.kind == "rbf":
-        np.testing.assert_array_equal(some.landmarks.X, CompletedRows.of(average, observed).X[chosen])
+    np.testing.assert_array_equal(some.landmarks.X, CompletedRows.of(average, observed).X[chosen])
     # As if nobody had looked at the others' labels.
     Y = np.full_like(observed.Y, nan)
     Y[chosen] = observed.Y[chosen]
     monkeypatch.undo()
-    (same,) = path(average, replace(observed, Y=Y), whole.kind, VARIANCES[:1], keys)
+    (same,) = path(average, replace(observed, Y=Y), VARIANCES[:1], keys)
     predicted, of_them, of_all = (one.predict(observed).mean[:, 7:] for one in (some, same, whole))
     np.testing.assert_array_equal(predicted, of_them)
     assert np.corrcoef(predicted.ravel(), of_all.ravel())[0, 1] > 0.9
@@ -293,47 +255,44 @@ def test_long_tables_are_fitted_by_the_rows_with_the_smallest_keys(
 def test_which_rows_are_used_follows_keys_and_not_positions(
     regressed: Regressed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    observed, average, whole, _ = regressed
+    observed, average, *_ = regressed
     keys = np.random.default_rng(1).permutation(90).astype(np.uint64)
     order = np.random.default_rng(2).permutation(90)
     shuffled = Observations(observed.X[order], observed.Y[order])
     monkeypatch.setattr(kernel, "MOST_ROWS", 30)
-    (one,) = path(average, observed, whole.kind, VARIANCES[:1], keys)
-    (other,) = path(average, shuffled, whole.kind, VARIANCES[:1], keys[order])
+    (one,) = path(average, observed, VARIANCES[:1], keys)
+    (other,) = path(average, shuffled, VARIANCES[:1], keys[order])
     np.testing.assert_allclose(other.predict(observed).mean, one.predict(observed).mean, atol=1e-8)
 
 
 def test_rows_without_labels_take_no_place(regressed: Regressed, monkeypatch: pytest.MonkeyPatch) -> None:
-    observed, average, whole, _ = regressed
+    observed, average, *_ = regressed
     Y = observed.Y.copy()
     Y[::2] = nan
     monkeypatch.setattr(kernel, "MOST_ROWS", 20)
-    (some,) = path(average, replace(observed, Y=Y), whole.kind, VARIANCES[:1])
+    (some,) = path(average, replace(observed, Y=Y), VARIANCES[:1])
     labelled = np.flatnonzero(~np.isnan(Y).all(axis=1))[:20]
-    if whole.kind == "rbf":
-        np.testing.assert_array_equal(some.landmarks.X, CompletedRows.of(average, observed).X[labelled])
-        assert (some.coefficients != 0).any(axis=1).all()
+    np.testing.assert_array_equal(some.landmarks.X, CompletedRows.of(average, observed).X[labelled])
+    assert (some.coefficients != 0).any(axis=1).all()
     alone = Observations(observed.X[labelled], Y[labelled])
-    (same,) = path(average, alone, whole.kind, VARIANCES[:1])
+    (same,) = path(average, alone, VARIANCES[:1])
     np.testing.assert_allclose(some.predict(observed).mean, same.predict(observed).mean, atol=1e-8)
 
 
 def test_a_label_of_which_nothing_is_known_keeps_its_offset(regressed: Regressed) -> None:
-    observed, average, whole, _ = regressed
+    observed, average, *_ = regressed
     Y = observed.Y.copy()
     Y[:, 1] = nan
-    (fit,) = path(average, replace(observed, Y=Y), whole.kind, VARIANCES[:1])
+    (fit,) = path(average, replace(observed, Y=Y), VARIANCES[:1])
     np.testing.assert_allclose(fit.predict(observed).mean[:, 8], average.encoding.log_odds[3])
 
 
 @pytest.mark.usefixtures("to_the_end")
 def test_labels_do_not_depend_on_each_other(regressed: Regressed) -> None:
-    observed, average, whole, _ = regressed
+    observed, average, *_ = regressed
     Y = observed.Y.copy()
     Y[:, 1] = nan
-    one, other = (
-        path(average, replace(observed, Y=labels), whole.kind, VARIANCES[:1])[0] for labels in (observed.Y, Y)
-    )
+    one, other = (path(average, replace(observed, Y=labels), VARIANCES[:1])[0] for labels in (observed.Y, Y))
     np.testing.assert_allclose(
         other.predict(observed).mean[:, 7], one.predict(observed).mean[:, 7], atol=1e-6
     )
@@ -344,10 +303,8 @@ def seven_features() -> Average:
     return Average.fit(table(), YES_NO, gaussian=False)
 
 
-@given(st.integers(0, 10_000), st.sampled_from(KERNELS))
-def test_log_odds_are_the_most_probable_ones_of_any_rows(
-    seven_features: Average, seed: int, kind: KernelKind
-) -> None:
+@given(st.integers(0, 10_000))
+def test_log_odds_are_the_most_probable_ones_of_any_rows(seven_features: Average, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = CompletedRows(rng.normal(size=(12, 7)), np.zeros((12, 7)))
     labels = rng.choice([0.0, 1.0, nan], size=(12, 3))
@@ -357,13 +314,12 @@ def test_log_odds_are_the_most_probable_ones_of_any_rows(
     with pytest.MonkeyPatch.context() as patch:
         # What negligible directions would add is left out on purpose: the next test is about that.
         patch.setattr(kernel, "NEGLIGIBLE", 1e-12)
-        (fit,) = kernel_path(seven_features, rows, labels, keys, kind, [2.0])
+        (fit,) = kernel_path(seven_features, rows, labels, keys, [2.0])
     slope = np.nan_to_num(labels - expit(fit.of(rows).mean[:, 7:]))
     base = seven_features.encoding.log_odds[2:]
     np.testing.assert_allclose((fit.intercept - base) * OFFSET_PRECISION[1], slope.sum(axis=0), atol=5e-3)
-    # The prior's slope is the likelihood's: in features, or in rows, each of which is a landmark.
-    expected = slope if kind == "rbf" else rows.X.T @ slope / np.sqrt(7)
-    np.testing.assert_allclose(fit.coefficients / 2.0, expected, atol=5e-3)
+    # The prior's slope is the likelihood's, in rows, each of which is a landmark.
+    np.testing.assert_allclose(fit.coefficients / 2.0, slope, atol=5e-3)
 
 
 @pytest.mark.parametrize("seed", [144, 1076])
@@ -371,14 +327,15 @@ def test_directions_left_out_change_log_odds_by_less_than_the_limit(
     seven_features: Average, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(seed)
-    rows = CompletedRows(rng.normal(size=(12, 7)), np.zeros((12, 7)))
+    # Rows that are much alike have few directions that matter.
+    rows = CompletedRows(0.2 * rng.normal(size=(12, 7)), np.zeros((12, 7)))
     labels = rng.choice([0.0, 1.0, nan], size=(12, 3))
     labels[:, 0] = rng.integers(2, size=12)
     keys = np.arange(12, dtype=np.uint64)
-    (some,) = kernel_path(seven_features, rows, labels, keys, "linear", [2.0])
+    (some,) = kernel_path(seven_features, rows, labels, keys, [2.0])
     limit = kernel.NEGLIGIBLE
     monkeypatch.setattr(kernel, "NEGLIGIBLE", 1e-12)
-    (every,) = kernel_path(seven_features, rows, labels, keys, "linear", [2.0])
+    (every,) = kernel_path(seven_features, rows, labels, keys, [2.0])
     fewer, all_of_them = some.of(rows).mean[:, 7:], every.of(rows).mean[:, 7:]
     # A direction of which rows have a variance of at most ``limit`` follows the slope by no more than that.
     slope = np.nan_to_num(labels - expit(all_of_them))

@@ -19,7 +19,7 @@ from cocomplete.choosing.kind import Candidate, Kind
 from cocomplete.choosing.minimiser_kind import MinimiserKind
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
-from cocomplete.members.kernel import VARIANCES, CompletedRows, KernelKind, KernelRegression, kernel_path
+from cocomplete.members.kernel import VARIANCES, CompletedRows, KernelRegression, kernel_path
 from cocomplete.members.logistic_average import LogisticAverage
 from cocomplete.members.number_kernel import NOISES, number_kernels, predict_cells
 from cocomplete.members.prediction import Member, decode_cells
@@ -143,7 +143,7 @@ class LinearAverageKind:
 class LabelKernelKind:
     """Kernel logistic regression of labels on completed rows."""
 
-    name: KernelKind
+    name: str = "rbf"
     parts: tuple[Part, ...] = LABEL_PARTS
 
     def applies(self, observed: Observations, yes_no: BoolArray) -> bool:
@@ -172,16 +172,12 @@ class LabelKernelKind:
         fold, visible = fits.fold, fits.observed
         asked, place = np.unique(fold.row, return_inverse=True)
         rows = fits.completed.take(asked)
-        for fitted in kernel_path(
-            fits.source, fits.completed, visible.Y, fits.keys.rows, self.name, variances
-        ):
+        for fitted in kernel_path(fits.source, fits.completed, visible.Y, fits.keys.rows, variances):
             yield fitted, fitted.of(rows).mean[place, fold.column]
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit one variance; the mode is unique, so that no path need lead there."""
-        return next(
-            kernel_path(fits.source, fits.completed, fits.observed.Y, fits.keys.rows, self.name, [setting])
-        )
+        return next(kernel_path(fits.source, fits.completed, fits.observed.Y, fits.keys.rows, [setting]))
 
     def setting_cost(self, setting: Any) -> float:
         """Give what a variance costs."""
@@ -336,7 +332,7 @@ KINDS: tuple[Kind, ...] = (
     LinearAverageKind("as-numbers", features=True, parts=("yes-no", *LABEL_PARTS)),
     LinearAverageKind("labels-alone", features=False, parts=("labels",)),
     LogisticAverageKind(),
-    LabelKernelKind("rbf"),
+    LabelKernelKind(),
     NumberKernelKind(),
     TreesKind(),
     MinimiserKind(),

@@ -1,4 +1,4 @@
-"""Kernel logistic regression of labels on completed rows, with a linear or a radial (RBF) kernel.
+"""Kernel logistic regression of labels on completed rows, with a radial (RBF) kernel.
 
 Factors hold what features have in common, and labels of new rows are predicted from that alone. A classifier
 that compares whole rows adds two cases: a feature that is alone in what it predicts, and a label that is no
@@ -7,15 +7,15 @@ the others; the expected kernel of two rows falls with the posterior variance of
 that, rows with few observed cells would all be near each other, and a complete one near none of them.
 
 A label's log-odds are a Gaussian process on the rows; its mode is used (Rasmussen and Williams, 2006, section
-3.4). The process is written as a regression on the kernel's *principal directions*: for the radial kernel
-through landmark rows (Nyström), which are all rows of a short table. In these directions the regression is
-nearly diagonal, so that a few preconditioned conjugate-gradient steps solve it for all labels at a time.
+3.4). The process is written as a regression on the kernel's *principal directions*, through landmark rows
+(Nyström), which are all rows of a short table. In these directions the regression is nearly diagonal, so that
+a few preconditioned conjugate-gradient steps solve it for all labels at a time.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,6 @@ from cocomplete.members.average import Average
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.variational import OFFSET_PRECISION
-
-KernelKind = Literal["linear", "rbf"]
-"""How rows are compared: by the product of their features, or by their distance."""
-
-KERNELS: tuple[KernelKind, ...] = ("linear", "rbf")
 
 VARIANCES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Prior variances of a row's log-odds that are tried, from the stiffest on."""
@@ -164,34 +159,27 @@ class PickedRows:
 
 @dataclass(frozen=True, eq=False)
 class KernelRegression:
-    """Labels of rows from their features, or from their kernel with landmark rows.
+    """Labels of rows from their kernel with landmark rows.
 
     Attributes
     ----------
     average : Average
         Completes features.
-    kind : {"linear", "rbf"}
-    landmarks : CompletedRows, PickedRows or None
-        What rows are compared with; None for the linear kernel.
-    coefficients : ndarray of shape (n_features or number of landmarks, n_labels)
-        What a standardised feature, over the root of their number, or a kernel with a landmark adds to a
-        label's log-odds.
+    landmarks : CompletedRows or PickedRows
+        What rows are compared with.
+    coefficients : ndarray of shape (number of landmarks, n_labels)
+        What the kernel with a landmark adds to a label's log-odds.
     intercept : ndarray of shape (n_labels,)
     variance : float
         Prior variance of a row's log-odds.
     """
 
     average: Average
-    kind: KernelKind
-    landmarks: CompletedRows | PickedRows | None
+    landmarks: CompletedRows | PickedRows
     coefficients: FloatArray
     intercept: FloatArray
     variance: float
-
-    @property
-    def name(self) -> str:
-        """What the member is called in reports."""
-        return f"{self.kind} kernel"
+    name: str = "rbf kernel"
 
     def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
         """Predict labels from features; features themselves are not predicted (NaN)."""
@@ -203,7 +191,7 @@ class KernelRegression:
         mean = np.full((n, d + len(self.intercept)), np.nan)
         for first in range(0, n, BLOCK):
             some = slice(first, first + BLOCK)
-            mean[some, d:] = self.intercept + _compared(rows.take(some), self.landmarks) @ self.coefficients
+            mean[some, d:] = self.intercept + rows.take(some).radial(self.landmarks) @ self.coefficients
         return Prediction(mean, np.full((n, d), np.nan))
 
 
@@ -212,7 +200,6 @@ def kernel_path(
     rows: CompletedRows,
     labels: FloatArray,
     keys: NDArray[np.uint64],
-    kind: KernelKind,
     variances: Sequence[float] = VARIANCES,
 ) -> Iterator[KernelRegression]:
     """Fit every label for growing variances, each from the one before.
@@ -227,18 +214,16 @@ def kernel_path(
         0 or 1; NaN where unknown.
     keys : ndarray of shape (n_rows,)
         Where there are too many rows, those with the smallest keys are used, or are landmarks.
-    kind : {"linear", "rbf"}
     variances : sequence of float
     """
     some = np.flatnonzero(~np.isnan(labels).all(axis=1))
     some = some[np.argsort(keys[some], kind="stable")[:MOST_ROWS]]
     compared, Y = rows.take(some), labels[some]
-    landmarks = compared.take(slice(LANDMARKS)).compact() if kind == "rbf" else None
-    raw = _compared(compared, landmarks)
-    if landmarks is not None:
-        # Whatever is not known of a row, it is like itself.
-        np.fill_diagonal(raw, 1)
-    directions = _Directions.of(raw, landmarks=landmarks is not None)
+    landmarks = compared.take(slice(LANDMARKS)).compact()
+    kernel = compared.radial(landmarks)
+    # Whatever is not known of a row, it is like itself.
+    np.fill_diagonal(kernel, 1)
+    directions = _Directions.of(kernel)
     base = average.encoding.offsets[rows.X.shape[1] :].astype(np.float64)
     W: FloatArray = np.zeros((1, Y.shape[1]))
     for variance in variances:
@@ -247,14 +232,7 @@ def kernel_path(
         start[: len(W)] = W
         W = _modes(some_directions, variance, Y, base, start)
         coefficients = some_directions.basis @ W[1:]
-        yield KernelRegression(average, kind, landmarks, coefficients, base + W[0], variance)
-
-
-def _compared(rows: CompletedRows, landmarks: CompletedRows | PickedRows | None) -> FloatArray:
-    """Give what coefficients multiply: features, such that the linear kernel is a product, or kernels."""
-    if landmarks is None:
-        return np.asarray(rows.X / np.sqrt(rows.X.shape[1]))
-    return rows.radial(landmarks)
+        yield KernelRegression(average, landmarks, coefficients, base + W[0], variance)
 
 
 class _Directions(NamedTuple):
@@ -275,23 +253,17 @@ class _Directions(NamedTuple):
     basis: FloatArray
 
     @classmethod
-    def of(cls, raw: FloatArray, *, landmarks: bool) -> "_Directions":
-        """Find them for rows by their features, or by kernels whose first rows are the landmarks' own."""
-        root = np.eye(raw.shape[1])
-        if landmarks:
-            values, vectors = _eigen(raw[: raw.shape[1]])
-            kept = values > 1e-10 * values[0]
-            values, root = values[kept], vectors[:, kept] / np.sqrt(values[kept])
-            if len(raw) == raw.shape[1]:
-                return cls(vectors[:, kept] * np.sqrt(values), values, root)
-            raw = raw @ root
-        if raw.shape[0] >= raw.shape[1]:
-            squares, turn = _eigen(raw.T @ raw)
-        else:
-            squares, left = _eigen(raw @ raw.T)
-            turn = raw.T @ (left / np.sqrt(np.maximum(squares, 1e-300)))
+    def of(cls, kernel: FloatArray) -> "_Directions":
+        """Find them for rows by their kernels with landmarks, which are the first of the rows."""
+        values, vectors = _eigen(kernel[: kernel.shape[1]])
+        kept = values > 1e-10 * values[0]
+        values, root = values[kept], vectors[:, kept] / np.sqrt(values[kept])
+        if len(kernel) == kernel.shape[1]:
+            return cls(vectors[:, kept] * np.sqrt(values), values, root)
+        nystroem = kernel @ root
+        squares, turn = _eigen(nystroem.T @ nystroem)
         kept = squares > 1e-10 * max(squares[0], 1e-300)
-        return cls(raw @ turn[:, kept], squares[kept], root @ turn[:, kept])
+        return cls(nystroem @ turn[:, kept], squares[kept], root @ turn[:, kept])
 
     def at(self, variance: float) -> "_Directions":
         """Leave out those that hardly matter for a prior variance."""
