@@ -68,8 +68,8 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
     else:
         part = "label" if name in choice.labels else "feature"
         what = {"category": "class"}.get(kind.name, kind.name) if part == "label" else kind.name
-        told = name in choice.feature_types or name in choice.label_types
-        why = "as asked for" if told else _reason(column, kind)
+        asked = name in choice.feature_types or name in choice.label_types
+        why = "as asked for" if asked else _reason(column, kind)
     return {
         "column": name,
         "part": part,

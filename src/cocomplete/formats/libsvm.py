@@ -119,7 +119,7 @@ def encode(done: pl.DataFrame, table: TableFile, target: str) -> list[tuple[str,
             f"{j}:{_number(x[i])}" for j, x in zip(numbers[0], X, strict=True) if x[i] is None or x[i] != 0
         ]
         if X and (i == 0 or not cells) and not any(cell.startswith(f"{numbers[0][-1]}:") for cell in cells):
-            # The last feature is named once, so that the width can be told, and no row is a blank line.
+            # The last feature is named once, so that the width is known, and no row is a blank line.
             cells.append(f"{numbers[0][-1]}:{_number(X[-1][i])}")
         lines.append(" ".join([",".join(own), *cells]))
     return [(target, ("\n".join(lines) + "\n").encode())]
@@ -135,9 +135,11 @@ def _usual_numbers(
     own = [re.fullmatch(r"label (\d+)", name) for name in labels]
     numbers = [int(match[1]) for match in found if match]
     label_numbers = [int(match[1]) for match in own if match]
-    told = all(_typed(done[name].cast(pl.Float64), None).dtype == done[name].dtype for name in done.columns)
+    inferred = all(
+        _typed(done[name].cast(pl.Float64), None).dtype == done[name].dtype for name in done.columns
+    )
     seen = all((done[name].is_null() | (done[name] > 0)).any() for name in labels)
-    if not (told and seen and len(label_numbers) == len(labels)):
+    if not (inferred and seen and len(label_numbers) == len(labels)):
         return None
     if numbers != list(range(first, first + len(features))):
         return None

@@ -65,9 +65,9 @@ def typed(
     scanned = [_scan(text[name], options, source, result.notes) for name in text.columns]
     decimal = options.decimal or _decimal(scanned, separator)
     orders = [column.dates.day_first for column in scanned if column.dates and column.dates.kind in UNORDERED]
-    told = {order for order in (*orders, options.day_first) if order is not None}
+    decided = {order for order in (*orders, options.day_first) if order is not None}
     # Where columns differ among them, the day is first.
-    day_first = told != {False} if options.day_first is None else options.day_first
+    day_first = decided != {False} if options.day_first is None else options.day_first
     for column in scanned:
         values, style = column.done or _read(column, decimal, day_first=day_first)
         if values.dtype == pl.Null:
@@ -76,7 +76,7 @@ def typed(
         result.styles[column.name] = replace(style, **_padding(text[column.name], values))
         if options.decimal is None:
             result.notes.extend(_mark_note(column, values, decimal, source))
-        if options.day_first is None and len(told) != 1:
+        if options.day_first is None and len(decided) != 1:
             result.notes.extend(_order_note(column, values, source))
         result.notes.extend(_year_note(column, values, source))
         if column.name not in options.as_text:
@@ -85,7 +85,7 @@ def typed(
 
 
 def _scan(cells: pl.Series, options: ReadOptions, source: str, notes: list[str]) -> _Scanned:
-    """Look what a column holds, as far as it can be told from the column alone."""
+    """Look what a column holds, as far as the column alone shows it."""
     name = cells.name
     stripped = cells.str.strip_chars()
     empty = unknown_cells(stripped, options.missing)
