@@ -104,8 +104,7 @@ def test_unusual_settings_cost() -> None:
 
 
 def test_small_tables_have_no_trees() -> None:
-    fit = fit_of(table(n=LEAST_KNOWN // 2))
-    fit._judge()
+    (fit := fit_of(table(n=LEAST_KNOWN // 2)))._judge()
     assert not any(one.kind == "trees" for one in fit.contest.candidates())
 
 

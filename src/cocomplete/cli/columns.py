@@ -28,7 +28,7 @@ class Choice:
     ----------
     features, labels : tuple of str
     feature_types, label_types : dict
-        What the user says of some of them.
+        Kinds that the user gives for some of them.
     set_aside : dict
         Columns that are carried over, and why.
     """

@@ -16,27 +16,33 @@ INTERRUPTED = 130
 def sole_writer(path: str) -> Iterator[None]:
     """Hold a lock beside a file while it is worked for; a lock whose process is gone is taken over.
 
-    Ctrl-C ends the command with its code, and says that nothing was written.
+    Ctrl-C ends the command with its code and a sentence.
 
     Raises
     ------
     InputError
         If another process works for the same file.
     """
-    if path == "-":
-        yield
-        return
-    target = Path(path).resolve()
-    lock = target.parent / f".{target.name}.lock"
-    _take(lock, path)
+    target = None if path == "-" else Path(path).resolve()
+    lock = None if target is None else target.parent / f".{target.name}.lock"
+    if lock is not None:
+        _take(lock, path)
+    before = _written(target)
     try:
         yield
     except KeyboardInterrupt:
         # typer would end with the same code, but without a word.
-        typer.echo("cocomplete: interrupted; nothing was written", err=True)
+        what = "nothing was written" if _written(target) == before else f"{path} had been written by then"
+        typer.echo(f"cocomplete: interrupted; {what}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     finally:
-        lock.unlink(missing_ok=True)
+        if lock is not None:
+            lock.unlink(missing_ok=True)
+
+
+def _written(target: Path | None) -> int | None:
+    """Give when a file was written; None if it is not there, or standard output."""
+    return None if target is None or not target.exists() else target.stat().st_mtime_ns
 
 
 def _take(lock: Path, path: str) -> None:

@@ -1,4 +1,4 @@
-"""A file as a command reads it, with what the user says of it."""
+"""A file as a command reads it, by its options."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 class Reading(NamedTuple):
-    """What the options of a command say of a file; None leaves it to be found in the file."""
+    """Options of a command that concern a file; None leaves it to be found in the file."""
 
     missing: list[str] | None
     separator: str | None

@@ -152,16 +152,8 @@ def load(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         unpacker = Unpacker(CLASSES, record["records"], load_arrays(content))
         state = unpacker.unpack(record["state"])
-    except (
-        SafetensorError,
-        UnknownRecordError,
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
-        msg = f"{path} is damaged, or no model of cocomplete: {_first_line(error)}; save the model again"
-        raise InputError(msg) from error
+    except (SafetensorError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from error
     if not isinstance(state, dict) or not isinstance(state.get("_model"), Model):
         msg = f"{path} holds no fitted model; save one with model.save(path)"
         raise InputError(msg)
@@ -178,16 +170,9 @@ def _parts(path: Path) -> tuple[dict[str, Any], bytes]:
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or _first_line(error)}; check the path"
         raise InputError(msg) from error
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        NotImplementedError,
-        RecursionError,
-        RuntimeError,
-        ValueError,
-    ) as error:
-        msg = f"{path} is damaged, or no model of cocomplete: {_first_line(error)}; save the model again"
-        raise InputError(msg) from error
+    except (zipfile.BadZipFile, EOFError, RuntimeError, ValueError) as error:
+        # Archives that zipfile does not know, and JSON too deep for the parser, are RuntimeErrors.
+        raise _damaged(path, error) from error
     if not isinstance(record, dict) or not isinstance(record.get("format"), int):
         msg = f"{path} is no model of cocomplete; save one with model.save(path)"
         raise InputError(msg)
@@ -213,6 +198,11 @@ def _check_entries(path: Path, archive: zipfile.ZipFile, size: int) -> None:
     if archive.getinfo(RECORD).file_size > LARGEST_RECORD:
         msg = f"{path} is no model of cocomplete: its {RECORD} has more than {LARGEST_RECORD >> 20} MiB"
         raise InputError(msg)
+
+
+def _damaged(path: str | PathLike[str], error: BaseException) -> InputError:
+    msg = f"{path} is damaged, or no model of cocomplete: {_first_line(error)}; save the model again"
+    return InputError(msg)
 
 
 def _first_line(error: BaseException) -> str:

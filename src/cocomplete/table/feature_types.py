@@ -1,4 +1,4 @@
-"""``feature_types`` and ``label_types``: what the user says of columns; the others are recognised."""
+"""``feature_types`` and ``label_types``: kinds that the user gives; other columns are recognised."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
