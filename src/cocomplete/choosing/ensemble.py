@@ -39,8 +39,11 @@ JUDGED_ROWS = 6_000
 JUDGING_SHARE = 0.75
 """Of a fit's time that judging takes, roughly, for the progress that is shown."""
 
-MARGIN_ROWS = 500
-"""Rows on which margins of drawn numbers are compared."""
+MARGIN_ROWS = 100
+"""Rows on which margins of drawn numbers are compared: mean lengths of intervals in each column."""
+
+SHORT = 500
+"""Rows up to which a fit predicts all cells of its own rows, not the unknown ones alone."""
 
 AVERAGES = (Candidate("average"), Candidate("scores"))
 """Members where nothing was held out: the evidence lower bound sets their hyperparameters."""
@@ -242,18 +245,12 @@ class EnsembleFit:
         column = self.held.column[self.held.where("numbers")][: ratios.size]
         factor = calibrated(ratios, column, self.observed.n_features)
         some = self.whole.sample(MARGIN_ROWS)
-        prediction = self.prediction if self._is_short else self.ensemble.predict(some)
-        return ScoreMargins.sharper(source, factor, some, prediction)
+        return ScoreMargins.sharper(source, factor, some, self.ensemble.predict(some))
 
     @cached_property
     def prediction(self) -> Prediction:
         """The ensemble's prediction of the table; of a long one's numbers where they are unknown alone."""
-        return self.ensemble.predict(self.observed, unknown=not self._is_short)
-
-    @property
-    def _is_short(self) -> bool:
-        """Whether margins are compared in all rows."""
-        return self.observed.n_samples <= MARGIN_ROWS
+        return self.ensemble.predict(self.observed, unknown=self.observed.n_samples > SHORT)
 
     # -- fitting ---------------------------------------------------------------------------------------
 

@@ -124,6 +124,33 @@ class _Point(NamedTuple):
     bound: float
 
 
+class _Spread(NamedTuple):
+    """Second moments of factors that the divergence from their priors depends on.
+
+    Attributes
+    ----------
+    columns : list of ndarray of shape (k + 1, k + 1)
+        Σ E[v vᵀ] over numbers, and over 0/1 columns.
+    rows : ndarray of shape (k + 1, k + 1)
+        Σ E[u uᵀ].
+    log_det : float
+        Σ log |precision| of all of them.
+    """
+
+    columns: list[FloatArray]
+    rows: FloatArray
+    log_det: float
+
+    def stretched(self, B: FloatArray, surplus: int) -> "_Spread":
+        """Change the basis: v ← Bᵀ v, u ← B⁻¹ u; there are so many more rows than columns."""
+        inverse = np.linalg.inv(B)
+        return _Spread(
+            [B.T @ second @ B for second in self.columns],
+            inverse @ self.rows @ inverse.T,
+            self.log_det + 2 * surplus * float(np.linalg.slogdet(B)[1]),
+        )
+
+
 class _Ascent:
     """Coordinate ascent on the evidence lower bound."""
 
@@ -257,7 +284,7 @@ class _Ascent:
         updated = state._replace(V=V, second=second, log_det=float(log_det.sum()), noise=noise)
         if learns:
             return self._in_better_basis(updated, sums)
-        return self._stretched(updated, sums, whitening(unpack(sums.second_u, state.width) / self.n))[0]
+        return self._stretched(updated, whitening(unpack(sums.second_u, state.width) / self.n))
 
     def _expected_squares(self, state: FactorState, sums: Sums) -> FloatArray:
         """Σ E[(x − t)²] of every number column, from sums alone."""
@@ -284,37 +311,41 @@ class _Ascent:
         """Evidence lower bound at a state and the rows that follow from it."""
         squares = self._expected_squares(state, sums)
         numbers = -0.5 * (self.count * np.log(2 * np.pi * state.noise) + squares / state.noise).sum()
-        return float(numbers + sums.log_likelihood) - self._divergence(state, sums)
+        divergence = self._divergence(state.noise, state.precision, self._spread(state, sums))
+        return float(numbers + sums.log_likelihood) - divergence
 
-    def _divergence(self, state: FactorState, sums: Sums) -> float:
+    def _spread(self, state: FactorState, sums: Sums) -> _Spread:
+        """Give the second moments at a state."""
+        columns = [unpack(state.second[group].sum(axis=0), state.width) for group in self.groups]
+        return _Spread(columns, unpack(sums.second_u, state.width), state.log_det + sums.log_det_u)
+
+    def _divergence(self, noise: FloatArray, precision: FloatArray, spread: _Spread) -> float:
         """Divergence of U and V from their priors, less the log-prior of noise and precisions."""
-        width = state.width
-        rows = diagonals(sums.second_u, width)[1:].sum() + sums.log_det_u - self.n * (width - 1)
-        precision = self._precision(state.precision)
-        columns = (precision * diagonals(state.second, width)).sum() - np.log(precision).sum()
-        columns += state.log_det - self.m * width
+        width = len(spread.rows)
+        moments = np.diag(spread.rows)[1:].sum() - self.n * (width - 1) - self.m * width + spread.log_det
+        for group, offset, own, second in zip(
+            self.groups, OFFSET_PRECISION, precision, spread.columns, strict=True
+        ):
+            moments += offset * second[0, 0] + own @ np.diag(second)[1:]
+            moments -= group.size * (np.log(offset) + np.log(own).sum())
         shape, rate = PRECISION_PRIOR
-        used = state.precision[[group.size > 0 for group in self.groups]]
+        used = precision[[group.size > 0 for group in self.groups]]
         hyper = shape * np.log(used).sum() - rate * used.sum()
         # Its constant counts: without it a factor would be rewarded for being there.
         hyper += used.size * ((shape + 1) * np.log(rate) - gammaln(shape + 1))
         guess, worth = NOISE_PRIOR
-        hyper -= 0.5 * worth * (np.log(state.noise) + guess / state.noise).sum()
-        return float(0.5 * (rows + columns) - hyper)
+        hyper -= 0.5 * worth * (np.log(noise) + guess / noise).sum()
+        return float(0.5 * moments - hyper)
 
     # -- the factors' basis and precisions ---------------------------------------------------------------
 
-    def _spread_v(self, state: FactorState) -> list[FloatArray]:
-        """Sum of E[v vᵀ] over each group of columns."""
-        return [unpack(state.second[group].sum(axis=0), state.width) for group in self.groups]
-
-    def _learnt(self, groups: list[FloatArray]) -> FloatArray:
+    def _learnt(self, columns: list[FloatArray]) -> FloatArray:
         """Precisions that the bound is highest at, given second moments."""
         shape, rate = PRECISION_PRIOR
         return np.stack(
             [
                 (group.size + 2 * shape) / (np.diag(second)[1:] + 2 * rate)
-                for group, second in zip(self.groups, groups, strict=True)
+                for group, second in zip(self.groups, columns, strict=True)
             ]
         )
 
@@ -324,33 +355,23 @@ class _Ascent:
         Cells do not change with the basis. The rows' factors are centred and whitened, which they come to by
         themselves only slowly, and turned to where the columns' second moments are most nearly diagonal.
         """
-        groups = self._spread_v(state)
-        plain = state._replace(precision=self._learnt(groups))
-        least = self._divergence(plain, sums)
-        white = whitening(unpack(sums.second_u, state.width) / self.n)
-        for stretch in (white @ rotation(white, groups, self.groups), white):
-            turned, there = self._stretched(state, sums, stretch)
-            turned = turned._replace(precision=self._learnt(self._spread_v(turned)))
-            if self._divergence(turned, there) < least:
-                return turned
-        return plain
+        spread = self._spread(state, sums)
+        plain = self._learnt(spread.columns)
+        least = self._divergence(state.noise, plain, spread)
+        white = whitening(spread.rows / self.n)
+        for stretch in (white @ rotation(white, spread.columns, self.groups), white):
+            there = spread.stretched(stretch, self.n - self.m)
+            precision = self._learnt(there.columns)
+            if self._divergence(state.noise, precision, there) < least:
+                return self._stretched(state, stretch)._replace(precision=precision)
+        return state._replace(precision=plain)
 
-    def _stretched(self, state: FactorState, sums: Sums, B: FloatArray) -> tuple[FactorState, Sums]:
-        """Change the basis: v ← Bᵀ v, u ← B⁻¹ u, with u's first coordinate staying 1.
-
-        Of the sums only what the divergence needs is changed.
-        """
-        width = len(B)
-        inverse = np.linalg.inv(B)
-        log_det = float(np.linalg.slogdet(B)[1])
-        stretched = state._replace(
+    def _stretched(self, state: FactorState, B: FloatArray) -> FactorState:
+        """Change the basis: v ← Bᵀ v, with u ← B⁻¹ u, whose first coordinate stays 1."""
+        return state._replace(
             V=state.V @ B,
-            second=congruent(state.second, B.T, width),
-            log_det=state.log_det - 2 * self.m * log_det,
-        )
-        spread = inverse @ unpack(sums.second_u, width) @ inverse.T
-        return stretched, sums._replace(
-            second_u=pack(spread), log_det_u=sums.log_det_u + 2 * self.n * log_det
+            second=congruent(state.second, B.T, len(B)),
+            log_det=state.log_det - 2 * self.m * float(np.linalg.slogdet(B)[1]),
         )
 
     # -- factors die, and are born -----------------------------------------------------------------------
