@@ -300,13 +300,13 @@ def test_noise_and_precisions_are_where_the_bound_is_highest(observed: Observati
     point = ascent._visit(ascent.next)
     updated = ascent._updated(point, learns=True)
     best = point.state._replace(noise=updated.noise)
-    highest, least = ascent._bound(best, point.sums), factor_divergence(ascent, updated, point.sums)
+    highest, least = ascent._bound(best, *point[1:3]), factor_divergence(ascent, updated, point.sums)
     used = [k for k, group in enumerate(ascent.groups) if group.size]
     for factor in (1 - off, 1 + off):
         for j in range(observed.n_features):
             noise = best.noise.copy()
             noise[j] *= factor
-            assert ascent._bound(best._replace(noise=noise), point.sums) < highest
+            assert ascent._bound(best._replace(noise=noise), *point[1:3]) < highest
         for k in used:
             for r in range(updated.precision.shape[1]):
                 precision = updated.precision.copy()

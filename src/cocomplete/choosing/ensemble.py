@@ -19,8 +19,8 @@ from cocomplete.choosing.held_out import Units, folds
 from cocomplete.choosing.judge import PART_NAMES, Contest, HeldOut, HeldOutLabels, calibrated, error_summary
 from cocomplete.choosing.kind import Candidate
 from cocomplete.choosing.kinds import KIND_OF, KINDS
-from cocomplete.choosing.shared import FoldFits, SharedFits
-from cocomplete.fitted.draws import ScoreMargins
+from cocomplete.choosing.shared import FoldFits, HeldOutScores, SharedFits
+from cocomplete.fitted.draws import Margin, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
 from cocomplete.fitted.levels import HeldOutNumbers
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
@@ -38,9 +38,6 @@ JUDGED_ROWS = 6_000
 
 JUDGING_SHARE = 0.75
 """Of a fit's time that judging takes, roughly, for the progress that is shown."""
-
-MARGIN_ROWS = 100
-"""Rows on which margins of drawn numbers are compared: mean lengths of intervals in each column."""
 
 SHORT = 500
 """Rows up to which a fit predicts all cells of its own rows, not the unknown ones alone."""
@@ -241,16 +238,24 @@ class EnsembleFit:
         source = self.whole.source
         if not source.encoding.gaussian:
             return None
-        ratios = np.concatenate([fits.score_ratios() for fits in self.folds] or [np.empty(0)])
-        column = self.held.column[self.held.where("numbers")][: ratios.size]
-        factor = calibrated(ratios, column, self.observed.n_features)
-        some = self.whole.sample(MARGIN_ROWS)
-        return ScoreMargins.sharper(source, factor, some, self.ensemble.predict(some))
+        numbers = self.held_out_numbers()
+        found = [fits.held_out_scores() for fits in self.folds]
+        # Where it was asked to stop some have neither scores nor an ensemble's prediction.
+        count = min(sum(one.truth.size for one in found), numbers.column.size)
+        scores = HeldOutScores(
+            *(np.concatenate([np.empty(0), *(one[k] for one in found)])[:count] for k in range(3))
+        )
+        column = numbers.column[:count]
+        factor = calibrated(np.abs(scores.truth - scores.mean) / scores.std, column, self.observed.n_features)
+        margin = Margin(scores.mean, scores.std)
+        return ScoreMargins.sharper(source, factor, column, margin, numbers.std[:count])
 
     @cached_property
     def prediction(self) -> Prediction:
         """The ensemble's prediction of the table; of a long one's numbers where they are unknown alone."""
-        return self.ensemble.predict(self.observed, unknown=self.observed.n_samples > SHORT)
+        return self.ensemble.predict(
+            self.observed, unknown=self.observed.n_samples > SHORT, completed=self.whole.completed_so_far
+        )
 
     # -- fitting ---------------------------------------------------------------------------------------
 

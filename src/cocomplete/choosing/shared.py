@@ -1,6 +1,7 @@
 """A table to fit members to, with the averages and completed rows that several of them share."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +143,19 @@ class SharedFits:
             self._completed = CompletedRows.of(self.source, self.observed)
         return self._completed
 
+    @property
+    def completed_so_far(self) -> CompletedRows | None:
+        """The same if a member has needed them."""
+        return self._completed
+
+
+class HeldOutScores(NamedTuple):
+    """Normal scores of held-out numbers: truth, posterior mean and standard deviation."""
+
+    truth: FloatArray
+    mean: FloatArray
+    std: FloatArray
+
 
 class FoldFits(SharedFits):
     """The visible cells of a fold, likewise.
@@ -157,15 +171,15 @@ class FoldFits(SharedFits):
         super().__init__(fold.visible, whole.yes_no, whole.keys, whole.solve, groups=whole.groups)
         self.fold = fold
 
-    def score_ratios(self) -> FloatArray:
-        """Give the errors of held-out numbers' normal scores, in units of their standard deviations."""
+    def held_out_scores(self) -> HeldOutScores:
+        """Give the normal scores of held-out numbers, and their predictions."""
         if True not in self._moments:
-            return np.empty(0)
+            return HeldOutScores(*(np.empty(0) for _ in range(3)))
         fold, encoding, moments = self.fold, self.average(gaussian=True).encoding, self._moments[True]
         numbers = fold.part == PARTS.index("numbers")
         row, column = fold.row[numbers], encoding.order[fold.column[numbers]]
         truth = np.full(self.observed.X.shape, np.nan)
         truth[row, fold.column[numbers]] = fold.value[numbers]
         encoded = encoding.apply(replace(self.observed, X=truth))
-        error = encoded.X[row, column] - moments.mean[row, column]
-        return np.asarray(np.abs(error) / np.sqrt(moments.variance[row, column] + moments.noise[column]))
+        spread = np.sqrt(moments.variance[row, column] + moments.noise[column])
+        return HeldOutScores(encoded.X[row, column], moments.mean[row, column], spread)

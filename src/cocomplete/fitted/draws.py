@@ -63,18 +63,34 @@ class ScoreMargins:
 
     @classmethod
     def sharper(
-        cls, average: Average, factor: FloatArray, observed: Observations, prediction: Prediction
+        cls,
+        average: Average,
+        factor: FloatArray,
+        column: NDArray[np.intp],
+        scores: Margin,
+        std: FloatArray,
     ) -> "ScoreMargins":
-        """Find the columns for which these margins are sharper, on average over some rows."""
-        every = cls(average, factor, ~average.encoding.yes_no)
+        """Find the columns for which these margins are sharper, on average over held-out numbers.
+
+        Parameters
+        ----------
+        average : Average
+        factor : ndarray of shape (n_features,)
+        column : ndarray of int, shape (n_cells,)
+            Of the held-out numbers. A column without any has these margins: they keep to its range.
+        scores : Margin
+            Posterior of their normal scores.
+        std : ndarray of shape (n_cells,)
+            The ensemble's standard deviations of them, in the user's units.
+        """
         scale, order = average.encoding.scale, average.encoding.order
         assert isinstance(scale, NormalScores)
-        found = np.zeros(len(factor), bool)
-        for j, margin in every.of(observed, prediction).items():
-            low, high = (
-                scale.value(int(order[j]), margin.mean + side * Z90 * margin.std) for side in (-1, 1)
-            )
-            found[j] = (high - low).mean() < 2 * Z90 * DRAW_WIDTH * prediction.std[:, j].mean()
+        found = ~average.encoding.yes_no
+        for j in np.unique(column):
+            own = column == j
+            half = Z90 * factor[j] * scores.std[own]
+            low, high = (scale.value(int(order[j]), scores.mean[own] + side * half) for side in (-1, 1))
+            found[j] = (high - low).mean() < 2 * Z90 * std[own].mean()
         return cls(average, factor, found)
 
     def of(self, observed: Observations, prediction: Prediction) -> dict[int, Margin]:

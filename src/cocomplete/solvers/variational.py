@@ -117,10 +117,11 @@ def fit_variational(
 
 
 class _Point(NamedTuple):
-    """A state, what the pass over the rows there has added up, and the bound."""
+    """A state, what the pass over the rows there has added up, Σ E[(x − t)²] of numbers, and the bound."""
 
     state: FactorState
     sums: Sums
+    squares: FloatArray
     bound: float
 
 
@@ -261,7 +262,8 @@ class _Ascent:
         self.sites.append([block.sites for block in self.blocks])
         columns, pace = Columns(state.V, state.second, state.noise), self.pace
         sums = reduce(Sums.plus, InProcess.visit(self.blocks, lambda block: block.visit(columns, pace)))
-        return _Point(state, sums, self._bound(state, sums))
+        squares = self._expected_squares(state, sums)
+        return _Point(state, sums, squares, self._bound(state, sums, squares))
 
     def _reach(self, point: _Point) -> None:
         """Go on from the point of the last pass."""
@@ -276,7 +278,7 @@ class _Ascent:
     def _updated(self, point: _Point, *, learns: bool) -> FactorState:
         """Update noise, columns, precisions and the factors' basis, in this order."""
         state, sums = point.state, point.sums
-        noise = self._noise(self._expected_squares(state, sums))
+        noise = self._noise(point.squares)
         scale = np.ones(self.m)
         scale[: noise.size] = 1 / noise
         second, V = scale[:, None] * sums.H, scale[:, None] * sums.g
@@ -307,9 +309,8 @@ class _Ascent:
 
     # -- the bound -------------------------------------------------------------------------------------
 
-    def _bound(self, state: FactorState, sums: Sums) -> float:
+    def _bound(self, state: FactorState, sums: Sums, squares: FloatArray) -> float:
         """Evidence lower bound at a state and the rows that follow from it."""
-        squares = self._expected_squares(state, sums)
         numbers = -0.5 * (self.count * np.log(2 * np.pi * state.noise) + squares / state.noise).sum()
         divergence = self._divergence(state.noise, state.precision, self._spread(state, sums))
         return float(numbers + sums.log_likelihood) - divergence
