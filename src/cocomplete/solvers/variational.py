@@ -57,9 +57,9 @@ NOISE_PRIOR = (0.1, 2.0)
 """Prior mean of a feature's noise variance, and how many observed cells that prior is worth."""
 
 SWEEPS, BOUND_TOL = 50, 3e-5
-"""Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With 40 sweeps, or 80, the
-tables to choose with are predicted alike (every median ratio of errors 1.000). With a third of that gain
-fits take 1.4 times as long and predict no better; with twice the gain a surplus factor may stay."""
+"""Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With 40 sweeps, or
+80, the tables to choose with are predicted alike (every median ratio of errors 1.000). With a third of that
+gain fits take 1.4 times as long and predict no better; with twice the gain a surplus factor may stay."""
 
 SUPPORTED = 0.2
 """A factor is a candidate for removal where its posterior means hold less than this share of its second
