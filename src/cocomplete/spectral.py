@@ -9,7 +9,7 @@ other down severalfold.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from scipy import sparse
@@ -289,12 +289,9 @@ class SparseSpectrum:
             return _block_gram(
                 (self._stacked().T.tocsr(), sparse.csr_array((self.columns, 0), dtype=self.dtype))
             )
-        gram = np.zeros((self.columns, self.columns), self.dtype)
-        for of_block in InProcess.visit(self.blocks, _block_gram):
-            gram += of_block
-            # It is as large as the sum: none is kept while the next is made.
-            del of_block
-        return gram
+        # Added up in the first block's, each as large as the sum.
+        grams = InProcess.visit(self.blocks, _block_gram)
+        return reduce(lambda total, own: np.add(total, own, out=total), grams)
 
     def _stacked(self) -> sparse.csr_array:
         """All of a matrix with few rows."""
