@@ -25,6 +25,7 @@ from cocomplete.fitted.model import Model
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows, KernelRegression, PickedRows
+from cocomplete.members.level_trees import LevelTrees
 from cocomplete.members.linear_average import LinearAverage
 from cocomplete.members.logistic_average import LogisticAverage
 from cocomplete.members.minimiser import Minimiser
@@ -72,6 +73,7 @@ CLASSES: dict[str, type] = {
         Informative,
         KernelRegression,
         LevelCuts,
+        LevelTrees,
         LinearAverage,
         LogisticAverage,
         LowRank,

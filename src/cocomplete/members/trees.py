@@ -250,12 +250,10 @@ def _offered(
     k = int(min(np.ceil(OFFERED * d), MOST_OFFERED))
     lots = mix(keys[order][None, :] + mix(np.arange(n_trees, dtype=np.uint64))[:, None])
     ranked = np.argsort(lots, axis=1, kind="stable")
-    features = ranked[order[ranked] < d].reshape(n_trees, -1)[:, :k]
+    features = ranked[order[ranked] < d].reshape(n_trees, -1)
     offered = np.empty((len(columns), n_trees, k), np.intp)
     for t, j in enumerate(columns):
-        if j >= d:
-            offered[t] = features
-        else:
-            others = ranked[groups[order[ranked]] != groups[j]].reshape(n_trees, -1)
-            offered[t] = np.tile(others, -(-k // others.shape[1]))[:, :k]
+        among = features if j >= d else ranked
+        others = among[groups[order[among]] != groups[j]].reshape(n_trees, -1)
+        offered[t] = np.tile(others, -(-k // others.shape[1]))[:, :k]
     return offered
