@@ -84,6 +84,19 @@ def test_predict_completes_new_rows(folder: Path) -> None:
     assert ",," not in done.stdout
 
 
+def test_predict_names_words_that_the_fit_has_not_seen(folder: Path) -> None:
+    new = folder / "strange.csv"
+    new.write_text("age,answer,colour,smokes,day\n33,,mauve,no,2024-03-04\n,5,,yes,\n")
+    done = run("predict", "t.model", new, folder=folder)
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert said == [
+        "cocomplete: warning: values that were not there when the model was fitted are taken for unknown: "
+        "X's column 'colour' ('mauve')"
+    ]
+    assert ",mauve," in done.stdout
+
+
 def test_predict_names_what_is_missing(folder: Path) -> None:
     new = folder / "few.csv"
     new.write_text("age\n33\n")

@@ -230,6 +230,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if tables.labels is not None:
             check_labels(tables.labels, self._labels)
         observed = tables.observations(self._features, self._labels)
+        tables.warn_of_strangers(self._features, self._labels, observed)
         return tables, observed if y is not None else with_unknown_labels(observed, self.n_labels_)
 
     def _rows_of_the_fit(self) -> tuple[UserTables, Observations]:

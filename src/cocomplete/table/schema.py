@@ -12,6 +12,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
 from cocomplete.table.kinds import Category, Kind, Ordinal, Posterior, YesNo
+from cocomplete.table.kinds.category import MOST_ENCODED
 
 
 class Filled(NamedTuple):
@@ -108,6 +109,30 @@ class Schema:
             _check_form(kind, column, raw.label(j), argument)
             encoded[:, self.bounds[j] : self.bounds[j + 1]] = kind.encode(column)
         return encoded
+
+    def strangers(self, raw: RawTable, encoded: FloatArray) -> dict[int, list[Any]]:
+        """Give known values that the fit did not see and that count as unknown, by column.
+
+        Parameters
+        ----------
+        raw : RawTable
+        encoded : ndarray of shape (n_rows, width)
+            The same as :meth:`encode` gives it.
+        """
+        found: dict[int, list[Any]] = {}
+        if self.is_plain and not raw.others:
+            return found
+        known = raw.known
+        for j, kind in enumerate(self.kinds):
+            # Of a category with more values than are encoded the fit has seen others, too.
+            if kind.values is None or len(kind.values) >= MOST_ENCODED:
+                continue
+            lost = known[:, j] & np.isnan(encoded[:, self.bounds[j]])
+            if lost.any():
+                column = column_of(raw, j)
+                cells = column if isinstance(column, np.ndarray) else column.values
+                found[j] = sorted(set(cells[lost].tolist()))
+        return found
 
     def posterior(
         self, j: int, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray] | None = None
