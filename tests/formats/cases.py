@@ -193,7 +193,27 @@ REFUSED = {
     "prose under one name": Case(
         "name\nSmith, John\nDoe, Jane\n", error="line 2, column 2: the row has 2 cell(s)"
     ),
-    "a title above the header": Case("Report\n\na,b\n1,2\n", error="line 3, column 2: the row has 2 cell(s)"),
+    "a title above the header": Case(
+        "Report\n\na,b\n1,2\n",
+        error="line 3 looks like the line of column names, with a title above it; say --ski",
+    ),
+    "titles in a spreadsheet": Case(
+        "Report;;\n2024;;\n;;\na;b;c\nx;y;z\n", error="say --skip-lines 3 if it is"
+    ),
+    "titles above text": Case("Report\na;b\nx;y\n", error="line 2 looks like the line of column names"),
+    "titles that are skipped": Case(
+        'A "report;\r\nof, ours\r\na;b\r\n1;2\r\n', {"a": [1], "b": [2]}, options={"skip_lines": 2}
+    ),
+    "lines are counted from the first": Case(
+        "Report\na;b\n1;2\n3\n", error="line 4, column 2", options={"skip_lines": 1}
+    ),
+    "more lines skipped than there are": Case(
+        "a;b\n1;2\n", error="has no line of column names", options={"skip_lines": 5}
+    ),
+    "less than no line skipped": Case("a\n1\n", error="must be 0 or more", options={"skip_lines": -1}),
+    "a name alone above unnamed columns": Case(
+        "a,,\n1,2,3\n4,5,6\n", {"a": [1, 4], "column 2": [2, 5]}, note="column(s) without a name"
+    ),
     "a quote left open": Case(
         'a,b\n1,"2\n3,4\n', error="line 2, column 2: a quote is opened and never closed"
     ),

@@ -25,6 +25,7 @@ def inspect(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     *,
     json: options.Json = False,
 ) -> None:
@@ -36,7 +37,7 @@ def inspect(
     from cocomplete.cli.fitting import guarded
     from cocomplete.cli.reading import Reading, read_file, say_notes
 
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
     say_notes(read, quiet=json)
