@@ -141,6 +141,17 @@ def test_evaluate_gives_every_column_beside_the_trivial_answer(folder: Path) -> 
     assert "mean / commonest value" in shown.stdout
 
 
+def test_a_title_is_named_and_skipped_if_asked(folder: Path) -> None:
+    (folder / "titled.csv").write_text("Our report\n\na,b\n1,2\n3,4\n")
+    done = run("inspect", "titled.csv", folder=folder)
+    assert done.returncode == 1
+    assert "titled.csv: line 3 looks like the line of column names" in done.stderr
+    assert "--skip-lines 2" in done.stderr
+    done = run("convert", "titled.csv", "untitled.parquet", "--skip-lines", "2", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_parquet(folder / "untitled.parquet").to_dict(as_series=False) == {"a": [1, 3], "b": [2, 4]}
+
+
 def test_convert_keeps_types(folder: Path) -> None:
     done = run("convert", "t.csv", "t.parquet", folder=folder)
     assert done.returncode == 0, done.stderr

@@ -195,7 +195,7 @@ REFUSED = {
     ),
     "a title above the header": Case(
         "Report\n\na,b\n1,2\n",
-        error="line 3 looks like the line of column names, with a title above it; say --ski",
+        error="line 3 looks like the line of column names",
     ),
     "titles in a spreadsheet": Case(
         "Report;;\n2024;;\n;;\na;b;c\nx;y;z\n", error="say --skip-lines 3 if it is"
