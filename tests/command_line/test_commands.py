@@ -131,6 +131,19 @@ def test_inspect_shows_kinds_and_reasons_and_fits_nothing(folder: Path) -> None:
     assert "40 rows, 8 columns" in shown.stdout
 
 
+def test_inspect_says_whose_order_and_which_times_these_are(folder: Path) -> None:
+    grades = pl.Series("grade", ["low", "top", "mid", "low", "mid"] * 4, pl.Enum(["low", "mid", "top"]))
+    created = pl.Series("created", [1_700_000_000 + k * k for k in range(20)])
+    pl.DataFrame([grades, created]).write_parquet(folder / "enum.parquet")
+    done = run("inspect", "enum.parquet", "--types", "created=date", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["columns"]
+    assert [(row["kind"], row["why"]) for row in found] == [
+        ("ordinal", "3 levels in the order of the Enum"),
+        ("date", "as asked for"),
+    ]
+
+
 def test_evaluate_gives_every_column_beside_the_trivial_answer(folder: Path) -> None:
     done = run("evaluate", "t.csv", *LABELS, "--share", "0.2", "--json", "--quiet", folder=folder)
     assert done.returncode == 0, done.stderr

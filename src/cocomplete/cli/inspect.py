@@ -83,13 +83,15 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
 
 def _reason(column: "pl.Series", kind: Any) -> str:
     """Say by what a column was recognised."""
-    distinct = column.drop_nulls().n_unique()
+    import polars as pl
+
+    distinct, ordered = column.drop_nulls().n_unique(), column.dtype == pl.Enum
     return {
         "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
         "count": "whole numbers from zero on",
         "yes-no": "0 and 1, or words for yes and no",
         "category": f"{distinct} different values",
-        "ordinal": f"{distinct} levels in an order",
+        "ordinal": f"{distinct} levels in " + ("the order of the Enum" if ordered else "an order"),
         "date": "dates",
         "tags": "lists of tags",
     }[kind.name]

@@ -44,7 +44,7 @@ from cocomplete.problem.standardize import Standardization
 from cocomplete.solvers.posterior import FactorPosterior
 from cocomplete.solvers.solution import Solution
 from cocomplete.spectral import LowRank
-from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, YesNo
+from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, UnixTime, YesNo
 from cocomplete.table.schema import Schema
 
 FORMAT = 1
@@ -94,6 +94,7 @@ CLASSES: dict[str, type] = {
         Standardization,
         Tags,
         Trivial,
+        UnixTime,
         YesNo,
     )
 }

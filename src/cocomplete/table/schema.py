@@ -11,7 +11,7 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
-from cocomplete.table.kinds import Category, Kind, Ordinal, Posterior, YesNo
+from cocomplete.table.kinds import Category, Date, Kind, Ordinal, Posterior, YesNo
 from cocomplete.table.kinds.category import MOST_ENCODED
 
 
@@ -228,7 +228,7 @@ def _check_form(kind: Kind, column: Any, label: str, argument: str) -> None:
     """Refuse words where the fit had numbers, and the like."""
     values = kind.values
     wanted = "words" if values and isinstance(values[0], str) else "numbers"
-    if kind.name == "date":
+    if isinstance(kind, Date):
         wanted = "dates"
     forms = {TextColumn: "words", DateColumn: "dates"}
     found = forms.get(type(column), "numbers")
