@@ -93,6 +93,25 @@ DATES = {
     "neither": Case("a,b\n13/02/2024,1\n02/13/2024,2\n", {"a": ["13/02/2024", "02/13/2024"]}),
     "no such day": Case("a,b\n2024-02-30,1\n2024-02-01,2\n", {"a": ["2024-02-30", "2024-02-01"]}),
     "month names": Case("a,b\n3 Feb 2024,1\n28 Dec 1999,2\n", {"a": [date(2024, 2, 3), date(1999, 12, 28)]}),
+    "German months": Case(
+        "a,b\n12. März 2024,1\n3. Mai 2023,2\n", {"a": [date(2024, 3, 12), date(2023, 5, 3)]}
+    ),
+    "French months": Case(
+        "a,b\n3 févr. 2023,1\n14 mars 2024,2\n", {"a": [date(2023, 2, 3), date(2024, 3, 14)]}
+    ),
+    "French months without accents": Case("a,b\n3 AOUT 2023,1\n", {"a": [date(2023, 8, 3)]}),
+    "Spanish months": Case("a,b\n4 de mayo de 2022,1\n1 de enero de 2021,2\n")._replace(
+        columns={"a": [date(2022, 5, 4), date(2021, 1, 1)]}
+    ),
+    "months of two languages": Case(
+        "a,b\n3 mars 2023,1\n4 enero 2022,2\n", {"a": ["3 mars 2023", "4 enero 2022"]}
+    ),
+    "words between numbers": Case(
+        "a,b\n3 boxes 2023,1\n4 sacks 2022,2\n", {"a": ["3 boxes 2023", "4 sacks 2022"]}
+    ),
+    "months cut short with a dot": Case(
+        "a,b\n3 Feb. 2024,1\n4 May 2024,2\n", {"a": [date(2024, 2, 3), date(2024, 5, 4)]}
+    ),
     "two-digit years": Case(
         "a,b\n31/12/68,1\n01/01/69,2\n", {"a": [date(2068, 12, 31), date(1969, 1, 1)]}, note="two-digit years"
     ),
