@@ -335,6 +335,21 @@ class EnsembleFit:
         std = np.broadcast_to(self.ensemble.std_factor, self.observed.n_features)[column] * self._pooled_std()
         return HeldOutNumbers(column, self.held.value[where], self._pooled("numbers"), std)
 
+    def held_out_levels(self, codes: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """Give trees' probabilities of the levels of held-out cells, by feature, where every fold has them.
+
+        Parameters
+        ----------
+        codes : dict
+            Codes of levels in an order, by feature.
+        """
+        if not (codes and self._judged("numbers")) or stop_requested():
+            return {}
+        found = [fits.held_out_levels(codes) for fits in self.folds]
+        return {
+            j: np.concatenate([each[j] for each in found]) for j in codes if all(j in each for each in found)
+        }
+
     def held_out_labels(self) -> HeldOutLabels:
         """Give the held-out labels and the ensemble's log-odds for them."""
         judged = [part for part in LABEL_PARTS if self._judged(part)]

@@ -11,6 +11,7 @@ from cocomplete.choosing.held_out import Fold
 from cocomplete.fitted.parts import PARTS
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
+from cocomplete.members.level_trees import LevelTrees
 from cocomplete.members.linear_average import LinearAverage, as_numbers
 from cocomplete.members.minimiser import Solve
 from cocomplete.problem.content_keys import ContentKeys
@@ -121,6 +122,10 @@ class SharedFits:
             )
         return self._linear[features]
 
+    def level_trees(self, codes: dict[int, FloatArray]) -> LevelTrees | None:
+        """Grow trees for levels in an order."""
+        return LevelTrees.fit(self.observed, self.keys, codes, self.groups)
+
     def moments(self, *, gaussian: bool) -> Moments:
         """Give that average's posterior moments of every cell."""
         if gaussian not in self._moments:
@@ -183,3 +188,15 @@ class FoldFits(SharedFits):
         encoded = encoding.apply(replace(self.observed, X=truth))
         spread = np.sqrt(moments.variance[row, column] + moments.noise[column])
         return HeldOutScores(encoded.X[row, column], moments.mean[row, column], spread)
+
+    def held_out_levels(self, codes: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """Give trees' probabilities of the levels of held-out cells, in their order, by feature."""
+        fitted, fold = self.level_trees(codes), self.fold
+        if fitted is None:
+            return {}
+        cells = {j: fold.row[fold.column == j] for j in fitted.codes}
+        asked = np.zeros(self.observed.X.shape, bool)
+        for j, rows in cells.items():
+            asked[rows, j] = True
+        found = fitted.probabilities(self.observed, asked)
+        return {j: found[j][rows] for j, rows in cells.items()}

@@ -30,6 +30,7 @@ def complete(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     model: Annotated[Path | None, typer.Option(help="Save the model to this file, for predict.")] = None,
     draws: Annotated[int, typer.Option(min=0, help="Draw so many completed tables, out.1.csv, …, too.")] = 0,
     fill: Annotated[
@@ -68,7 +69,7 @@ def complete(
     for target in (output, *_draw_paths(output, draws)):
         check_target(target, force=force)
     limit_threads(jobs)
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
     say_notes(read, quiet=quiet)

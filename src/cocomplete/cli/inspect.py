@@ -25,6 +25,7 @@ def inspect(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     *,
     json: options.Json = False,
 ) -> None:
@@ -36,7 +37,7 @@ def inspect(
     from cocomplete.cli.fitting import guarded
     from cocomplete.cli.reading import Reading, read_file, say_notes
 
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
     say_notes(read, quiet=json)
@@ -82,13 +83,15 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
 
 def _reason(column: "pl.Series", kind: Any) -> str:
     """Say by what a column was recognised."""
-    distinct = column.drop_nulls().n_unique()
+    import polars as pl
+
+    distinct, ordered = column.drop_nulls().n_unique(), column.dtype == pl.Enum
     return {
         "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
         "count": "whole numbers from zero on",
         "yes-no": "0 and 1, or words for yes and no",
         "category": f"{distinct} different values",
-        "ordinal": f"{distinct} levels in an order",
+        "ordinal": f"{distinct} levels in " + ("the order of the Enum" if ordered else "an order"),
         "date": "dates",
         "tags": "lists of tags",
     }[kind.name]

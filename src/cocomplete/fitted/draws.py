@@ -130,6 +130,8 @@ class JointDraws:
         The ensemble's margins of every cell.
     levels : dict, optional
         Cuts between levels in an order, by column.
+    levels_by_trees : dict, optional
+        Trees' probabilities of levels, by column.
     groups : ndarray of int, shape (n_features + n_labels,), optional
         0/1 columns with the same number mark one of several values.
     """
@@ -141,9 +143,10 @@ class JointDraws:
         observed: Observations,
         prediction: Prediction,
         levels: dict[int, LevelCuts] | None = None,
+        levels_by_trees: dict[int, FloatArray] | None = None,
         groups: NDArray[np.intp] | None = None,
     ) -> None:
-        self.levels = levels or {}
+        self.levels, self.levels_by_trees = levels or {}, levels_by_trees or {}
         self.several = (
             []
             if groups is None
@@ -171,7 +174,8 @@ class JointDraws:
                 table[:, j] = mean[:, j] + deviates[:, inner] > 0
             elif j in self.levels:
                 std = self.prediction.std[:, j]
-                table[:, j] = self.levels[j].drawn(mean[:, j], std, ndtr(deviates[:, inner]))
+                uniform, by_trees = ndtr(deviates[:, inner]), self.levels_by_trees.get(j)
+                table[:, j] = self.levels[j].drawn(mean[:, j], std, uniform, by_trees)
             elif j in self.margins and isinstance(self.scores, NormalScores):
                 score = self.margins[j].mean + self.margins[j].std * deviates[:, inner]
                 table[:, j] = self.scores.value(int(inner), score)
