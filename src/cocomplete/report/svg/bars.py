@@ -1,12 +1,10 @@
-"""Bars: loadings to both sides of zero, and an error beside the trivial answer's."""
-
-from collections.abc import Sequence
+"""Bars: loadings to both sides of zero, an error beside the trivial answer's, the states of a label."""
 
 from cocomplete.report.record import Factor, Judged, LabelReport
-from cocomplete.report.svg.frame import WIDTH, Scale, at, chart, clipped, path, rectangle, short, text
+from cocomplete.report.svg.frame import WIDTH, Drawing, Mark, Path, Scale, Words, at, clipped, rectangle, short
 
 
-def loadings(title: str, factor: Factor) -> str:
+def loadings(title: str, factor: Factor) -> Drawing:
     """Draw the largest loadings of a factor, to the right of zero and to the left.
 
     Parameters
@@ -17,80 +15,79 @@ def loadings(title: str, factor: Factor) -> str:
 
     Returns
     -------
-    str
-        An ``svg`` element; side and number tell signs apart, not colour.
+    Drawing
+        Side and number tell signs apart, not colour.
     """
     line, left = 22, 136
     most = max((abs(one.loading) for one in factor.loadings), default=0.0) or 1.0
     # Numbers stand outside the bars on both sides.
     across = Scale(-most, most, left + 34, WIDTH - 34)
     zero = across(0)
-    more = less = words = ""
+    more = less = ""
+    words: list[Mark] = []
     for place, one in enumerate(factor.loadings):
-        y, end = place * line, across(one.loading)
-        words += text(left - 6, y + 15, clipped(one.name, 20), "name", "end")
+        y, end, plus = place * line, across(one.loading), one.loading >= 0
+        words.append(Words(left - 6, y + 15, clipped(one.name, 20), "name", "end"))
         box = rectangle(min(zero, end), y + 4, max(abs(end - zero), 0.6), line - 8)
-        sign = one.loading >= 0
-        more, less = (more + box, less) if sign else (more, less + box)
-        words += text(end + (5 if sign else -5), y + 15, signed(one.loading), "tick", "start" if sign else "end")
+        more, less = (more + box, less) if plus else (more, less + box)
+        away = 5 if plus else -5
+        words.append(Words(end + away, y + 15, signed(one.loading), "tick", "start" if plus else "end"))
     height = line * max(len(factor.loadings), 1)
-    body = path(more, "plus") + path(less, "minus") + path(f"M{at(zero)} 0V{at(height)}", "axis") + words
     said = ", ".join(f"{one.name} {signed(one.loading)}" for one in factor.loadings)
-    return chart(WIDTH, height, f"{title}, {short(100 * factor.share, 2)} % of the whole: {said or 'none'}.", body)
+    alternative = f"{title}, {short(100 * factor.share, 2)} % of the whole: {said or 'no loadings'}."
+    marks = (Path("plus", more), Path("minus", less), Path("axis", f"M{at(zero)} 0V{at(height)}"), *words)
+    return Drawing(WIDTH, height, alternative, marks)
 
 
 def signed(number: float) -> str:
     """Give a number with its sign, minus as a minus."""
-    words = short(number, 2)
-    if words.startswith("-"):
-        return f"−{words[1:]}"
-    return f"+{words}" if number > 0 else words
+    words = short(abs(number), 2)
+    return words if words == "0" else f"{'−' if number < 0 else '+'}{words}"
 
 
-def beside_trivial(judged: Judged) -> str:
+def beside_trivial(judged: Judged) -> Drawing:
     """Draw an error above the trivial answer's: a hatched bar and a plain one, from a common zero."""
     across = Scale(0, max(judged.error, judged.trivial, 1e-12), 0, WIDTH - 4)
-    ours, theirs = across(judged.error), across(judged.trivial)
-    body = (
-        path(rectangle(1, 2, max(ours, 1), 15), "filled-bar")
-        + path(rectangle(1, 22, max(theirs, 1), 9), "observed")
-        + path("M1 0V34", "axis")
+    marks = (
+        Path("filled-bar", rectangle(1, 2, max(across(judged.error), 1), 15)),
+        Path("observed", rectangle(1, 22, max(across(judged.trivial), 1), 9)),
+        Path("axis", "M1 0V34"),
     )
     alternative = (
         f"Error of {judged.part}: {short(judged.error)}; of the trivial answer, {judged.trivial_name}: "
         f"{short(judged.trivial)}."
     )
-    return chart(WIDTH, 34, alternative, body, "stretch")
+    return Drawing(WIDTH, 34, alternative, marks)
 
 
-def label_states(label: LabelReport) -> str:
+def label_states(label: LabelReport) -> Drawing:
     """Draw the known zeros and ones of a label, and as what its unknown cells were filled."""
-    unknown_zeros = label.unknown - label.filled_ones
+    zeros = label.unknown - label.filled_ones
     parts = (
         (label.ones, "observed", "1"),
         (label.filled_ones, "filled-bar", "filled 1"),
-        (unknown_zeros, "filled-bar pale", "filled 0"),
+        (zeros, "filled-bar pale", "filled 0"),
         (label.zeros, "observed pale", "0"),
     )
-    along = Scale(0, max(sum(count for count, _, _ in parts), 1), 0, WIDTH - 2)
-    body, reached = "", 0
+    along = Scale(0, max(sum(count for count, _, _ in parts), 1), 1, WIDTH - 1)
+    marks: list[Mark] = []
+    reached = 0
     for count, css, words in parts:
+        start, end = along(reached), along(reached + count)
         if count:
-            start, end = along(reached), along(reached + count)
-            body += path(rectangle(1 + start, 1, max(end - start, 0.6), 20), css)
-            if end - start > 7 * len(words):
-                body += text(1 + (start + end) / 2, 36, words, "tick", "middle")
+            marks.append(Path(css, rectangle(start, 1, max(end - start, 0.6), 20)))
+        # Too narrow a part goes without its words; the caption has the numbers.
+        if end - start > 7 * len(words):
+            marks.append(Words((start + end) / 2, 36, words, "tick", "middle"))
         reached += count
     alternative = (
         f"{label.name}: {label.ones} known ones, {label.zeros} known zeros; of {label.unknown} unknown cells "
-        f"{label.filled_ones} were filled with 1, {unknown_zeros} with 0."
+        f"{label.filled_ones} were filled with 1, {zeros} with 0."
     )
-    return chart(WIDTH, 42, alternative, body)
+    return Drawing(WIDTH, 42, alternative, tuple(marks))
 
 
-def shares(name: str, values: Sequence[float]) -> str:
-    """Draw one thin bar per share, for a cell of a table; its number stands beside it."""
-    across = Scale(0, 1, 0, 58)
-    body = "".join(path(rectangle(1, 3 + 8 * place, across(share), 6), "filled-bar") for place, share in enumerate(values))
-    said = ", ".join(f"{short(100 * share, 2)} %" for share in values)
-    return chart(60, 4 + 8 * max(len(values), 1), f"{name}: {said}", body, "mini")
+def share_bar(name: str, share: float) -> Drawing:
+    """Draw a thin bar of a share, for a cell of a table; its number stands beside it."""
+    bar = Path("filled-bar", rectangle(1, 2, Scale(0, 1, 0, 58)(share), 8))
+    return Drawing(60, 12, f"{name}: {short(100 * share, 2)} %", (bar,), "mini")

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 WIDTH = 320  # drawn one to one on a phone, so that text in charts is as large as text beside them
 
@@ -65,7 +66,7 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """Give the pixel of a value; values beyond the ends are drawn at the ends."""
-        if not self.high > self.low:
+        if not self.high > self.low or math.isnan(value):
             return (self.start + self.end) / 2
         share = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
         return self.start + share * (self.end - self.start)
@@ -84,27 +85,96 @@ def limits(values: Iterable[float], margin: float = 0.0) -> tuple[float, float]:
     return low - away, high + away
 
 
-def ticks(low: float, high: float, about: int = 4) -> list[float]:
-    """Give round numbers between two ends."""
-    if not high > low or not math.isfinite(high - low):
-        return []
-    raw = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(times * power for times in (1, 2, 5, 10) if times * power >= raw * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [count * step for count in range(first, last + 1)]
+@dataclass(frozen=True)
+class Path:
+    """Lines or areas; colours and strokes are the style sheet's."""
+
+    css: str
+    commands: str
 
 
-def text(x: float, y: float, words: str, css: str = "", anchor: str = "") -> str:
-    """Draw words, escaped."""
-    style = (f' class="{css}"' if css else "") + (f' text-anchor="{anchor}"' if anchor else "")
-    return f'<text x="{at(x)}" y="{at(y)}"{style}>{escape(words)}</text>'
+@dataclass(frozen=True)
+class Words:
+    """A text at a place; anchor is "start", "middle" or "end"."""
+
+    x: float
+    y: float
+    words: str
+    css: str = "tick"
+    anchor: str = "start"
 
 
-def path(commands: str, css: str) -> str:
-    """Draw a path; colours and strokes are the style sheet's."""
-    return f'<path class="{css}" d="{commands}"/>' if commands else ""
+@dataclass(frozen=True)
+class Ring:
+    """A circle."""
+
+    x: float
+    y: float
+    radius: float
+
+
+Mark = Path | Words | Ring
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart: marks in a frame, and what is said to readers who cannot see it.
+
+    Attributes
+    ----------
+    width, height : float
+        Size in pixels at which text is as large as the page's.
+    alternative : str
+        What a reader who cannot see the drawing should hear.
+    marks : tuple of Path, Words or Ring
+        From back to front.
+    css : str
+        More classes, for the style sheet.
+    """
+
+    width: float
+    height: float
+    alternative: str
+    marks: tuple[Mark, ...]
+    css: str = ""
+
+    def svg(self) -> str:
+        """Give an ``svg`` element with ``role="img"`` and the text alternative; all words are escaped."""
+        # Stretched drawings fill the width there is; their heights stay.
+        size = 'preserveAspectRatio="none"' if self.css == STRETCHED else f'width="{at(self.width)}"'
+        return (
+            f'<svg class="{f"chart {self.css}".strip()}" role="img" aria-label="{escape(self.alternative)}" '
+            f'viewBox="0 0 {at(self.width)} {at(self.height)}" {size} height="{at(self.height)}">'
+            f"{''.join(map(_element, self.marks))}</svg>"
+        )
+
+    def packed(self) -> list[Any]:
+        """Give the same as a short list, from which a script draws it when somebody looks."""
+        return [round(self.width), round(self.height), self.alternative, [_packed(mark) for mark in self.marks]]
+
+
+STRETCHED = "stretched"
+
+
+def _element(mark: Mark) -> str:
+    match mark:
+        case Path(css, commands):
+            return f'<path class="{css}" d="{commands}"/>' if commands else ""
+        case Ring(x, y, radius):
+            return f'<circle class="ring" cx="{at(x)}" cy="{at(y)}" r="{at(radius)}"/>'
+        case Words(x, y, words, css, anchor):
+            place = f' text-anchor="{anchor}"' if anchor != "start" else ""
+            return f'<text x="{at(x)}" y="{at(y)}" class="{css}"{place}>{escape(words)}</text>'
+
+
+def _packed(mark: Mark) -> list[Any]:
+    match mark:
+        case Path(css, commands):
+            return [css, commands]
+        case Ring(x, y, radius):
+            return [round(x, 1), round(y, 1), round(radius, 1)]
+        case Words(x, y, words, css, anchor):
+            return [css, anchor, round(x, 1), round(y, 1), words]
 
 
 def rectangle(left: float, top: float, width: float, height: float) -> str:
@@ -112,42 +182,30 @@ def rectangle(left: float, top: float, width: float, height: float) -> str:
     return f"M{at(left)} {at(top)}h{at(width)}v{at(height)}h{at(-width)}z"
 
 
-def bottom_axis(scale: Scale, y: float, marks: Sequence[float], labels: Sequence[str] = ()) -> str:
-    """Draw a horizontal axis: a hair line, ticks and their numbers."""
+def bottom_axis(scale: Scale, y: float, marks: Sequence[float], labels: Sequence[str]) -> tuple[Mark, ...]:
+    """Draw a horizontal axis: a hair line, ticks and their words, but for words that would touch those before."""
     line = f"M{at(scale.start)} {at(y)}H{at(scale.end)}"
-    line += "".join(f"M{at(scale(mark))} {at(y)}v4" for mark in marks)
-    words = labels or [short(mark) for mark in marks]
-    return path(line, "axis") + "".join(
-        text(scale(mark), y + 15, word, "tick", "middle") for mark, word in zip(marks, words, strict=True)
-    )
+    words: list[Mark] = []
+    reached = -math.inf
+    for mark, label in zip(marks, labels, strict=True):
+        x, half = scale(mark), 3.1 * len(label)
+        line += f"M{at(x)} {at(y)}v4"
+        # Words at the ends stay inside the drawing.
+        centre = min(max(x, half), WIDTH - half)
+        if centre - half > reached + 6:
+            words.append(Words(centre, y + 15, label, "tick", "middle"))
+            reached = centre + half
+    return (Path("axis", line), *words)
+
+
+def side_axis(scale: Scale, x: float, marks: Sequence[float], labels: Sequence[str]) -> tuple[Mark, ...]:
+    """Draw a vertical axis at the left, likewise."""
+    line = f"M{at(x)} {at(scale.end)}V{at(scale.start)}"
+    line += "".join(f"M{at(x)} {at(scale(mark))}h-4" for mark in marks)
+    words = (Words(x - 7, scale(mark) + 4, word, "tick", "end") for mark, word in zip(marks, labels, strict=True))
+    return (Path("axis", line), *words)
 
 
 def clipped(name: str, characters: int) -> str:
     """Give a name that fits: its beginning and an ellipsis; the whole one stands in the page beside it."""
     return name if len(name) <= characters else name[: max(characters - 1, 1)].rstrip() + "…"
-
-
-def chart(width: float, height: float, alternative: str, body: str, css: str = "") -> str:
-    """Wrap a drawing so that a screen reader says one sentence in its place.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in pixels at which text is as large as the page's.
-    alternative : str
-        What a reader who cannot see the drawing should hear.
-    body : str
-        Marks.
-    css : str
-        More classes, for the style sheet.
-
-    Returns
-    -------
-    str
-        An ``svg`` element with ``role="img"``.
-    """
-    classes = f"chart {css}".strip()
-    return (
-        f'<svg class="{classes}" role="img" aria-label="{escape(alternative)}" '
-        f'viewBox="0 0 {at(width)} {at(height)}" width="{at(width)}" height="{at(height)}">{body}</svg>'
-    )

@@ -2,68 +2,66 @@
 
 from collections.abc import Sequence
 
-from cocomplete.report.svg.frame import WIDTH, chart, clipped, path, rectangle, short, text
+from cocomplete.report.svg.frame import WIDTH, Drawing, Mark, Path, Words, clipped, rectangle, short
 
 SHADES = 5
+LEFT, TOP = 118.0, 20.0
 
 
 def heat_map(
     alternative: str,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    names: Sequence[str],
     values: Sequence[Sequence[float | None]],
     *,
     percent: bool,
-) -> str:
-    """Draw a matrix of shares or counts.
+    corner: str = "",
+) -> Drawing:
+    """Draw a square matrix of shares or counts.
 
     Parameters
     ----------
     alternative : str
         What it shows, in words.
-    rows, columns : sequence of str
-        Names; those of the columns are their places, which stand before the names of the rows if both are alike.
+    names : sequence of str
+        Of rows and columns alike; above the columns stand their places.
     values : sequence of sequence of (float or None)
         By row; None is drawn as unknown.
     percent : bool
         Whether values are shares, written as per cent.
+    corner : str
+        What goes down and what goes across.
 
     Returns
     -------
-    str
-        An ``svg`` element; numbers stand in the cells while there is room for them.
+    Drawing
+        Numbers stand in the cells while there is room for them.
     """
-    alike = list(rows) == list(columns)
-    left, top = 118.0, 20.0
-    side = min((WIDTH - left - 2) / max(len(columns), 1), 44)
-    tall = min(side, 30) if len(rows) <= 8 else side
-    known = [value for row in values for value in row if value is not None]
-    most = max(known, default=0.0) or 1.0
-    marks = dict.fromkeys(range(SHADES + 1), "")
-    words = unknown = ""
-    for down, (name, row) in enumerate(zip(rows, values, strict=True)):
-        y = top + down * tall
-        title = f"{clipped(name, 13)} {down + 1}" if alike and len(rows) > 3 else clipped(name, 16)
-        if tall >= 9:
-            words += text(left - 6, y + tall / 2 + 4, title, "name", "end")
+    side = min((WIDTH - LEFT - 2) / max(len(names), 1), 44)
+    tall = min(side, 30)
+    most = max((value for row in values for value in row if value is not None), default=0.0) or 1.0
+    shades = [""] * (SHADES + 1)
+    unknown = ""
+    words: list[Mark] = [Words(LEFT - 6, TOP - 6, corner, anchor="end")] if corner else []
+    for down, (name, row) in enumerate(zip(names, values, strict=True)):
+        y = TOP + down * tall
+        if tall >= 10:
+            words.append(Words(LEFT - 6, y + tall / 2 + 4, f"{clipped(name, 14)} {down + 1}", "name", "end"))
+            words.append(Words(LEFT + (down + 0.5) * side, TOP - 6, str(down + 1), "tick", "middle"))
         for along, value in enumerate(row):
-            x = left + along * side
+            x = LEFT + along * side
             box = rectangle(x + 0.5, y + 0.5, side - 1, tall - 1)
             if value is None:
                 unknown += box
                 continue
             shade = round(SHADES * value / most)
-            marks[shade] += box
-            if side >= 21 and tall >= 14:
+            shades[shade] += box
+            if side >= 21:
                 number = short(100 * value, 2) if percent else short(value, 4)
-                words += text(x + side / 2, y + tall / 2 + 4, number, "in-cell" + (" on-dark" if shade >= 4 else ""), "middle")
-    for along, name in enumerate(columns):
-        heading = str(along + 1) if alike and len(rows) > 3 else clipped(name, max(int(side / 6.5), 2))
-        if side >= 11:
-            words += text(left + (along + 0.5) * side, top - 6, heading, "tick", "middle")
-    height = top + tall * max(len(rows), 1) + 2
-    body = "".join(path(marks[shade], f"heat heat-{shade}") for shade in range(SHADES + 1)) + path(unknown, "unknown")
-    return chart(max(left + side * len(columns) + 2, WIDTH), height, alternative, body + words)
+                css = "in-cell on-dark" if shade >= 4 else "in-cell"
+                words.append(Words(x + side / 2, y + tall / 2 + 4, number, css, "middle"))
+    boxes = (Path(f"heat heat-{shade}", commands) for shade, commands in enumerate(shades))
+    height = TOP + tall * max(len(names), 1) + 2
+    return Drawing(WIDTH, height, alternative, (*boxes, Path("unknown", unknown), *words))
 
 
 def strongest(names: Sequence[str], values: Sequence[Sequence[float | None]]) -> str:
@@ -78,5 +76,3 @@ def strongest(names: Sequence[str], values: Sequence[Sequence[float | None]]) ->
         return "no two were ever known together"
     share, one, two = max(pairs)
     return f"most often together are {two} and {one}, in {short(100 * share, 2)} % of the rows"
-
-
