@@ -3,15 +3,23 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cocomplete.report.record import ColumnReport, Distribution, Found, HeldOutCells, HeldOutLabel, LabelReport, ReportRecord
+from cocomplete.report.record import (
+    ColumnReport,
+    Distribution,
+    Found,
+    HeldOutCells,
+    HeldOutLabel,
+    LabelReport,
+    ReportRecord,
+)
 from cocomplete.report.svg.bars import label_states, loadings
 from cocomplete.report.svg.distribution import observed_against_filled
-from cocomplete.report.svg.heat_map import heat_map, strongest
 from cocomplete.report.svg.frame import Drawing
+from cocomplete.report.svg.heat_map import heat_map, strongest
 from cocomplete.report.svg.held_out import truth_against_fill
 from cocomplete.report.svg.hole_map import hole_map
 from cocomplete.report.svg.reliability import reliability
-from cocomplete.report.words import COMPARED, counted, error_text, percent
+from cocomplete.report.words import COMPARED, count, counted, error_parts, error_text, percent
 
 Value = str | int | float | None
 
@@ -69,7 +77,9 @@ def column_figures(record: ReportRecord, column: ColumnReport) -> list[Figure]:
     both = (("h", "Hidden cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
     for letter, title, cells in both:
         if cells is not None and (cells.points or cells.confusion):
-            figures.append(_held_out(f"{letter}{column.column}", title, name, cells, column.distribution, drawn))
+            figures.append(
+                _held_out(f"{letter}{column.column}", title, name, cells, column.distribution, drawn)
+            )
     return figures
 
 
@@ -88,7 +98,9 @@ def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
     numbers: tuple[Sequence[Value], ...] = (distribution.observed, distribution.filled)
     if distribution.levels:
         caption = "Plain bars: observed. Hatched bars: filled. Shares of each."
-        return Figure(key, "Observed against filled", caption, drawing, "levels", (distribution.levels, *numbers))
+        return Figure(
+            key, "Observed against filled", caption, drawing, "levels", (distribution.levels, *numbers)
+        )
     caption = "Bars: observed. Outline: filled. Each has the same area."
     ends = (_rounded(distribution.edges[:-1]), _rounded(distribution.edges[1:]))
     return Figure(key, "Observed against filled", caption, drawing, "bins", (*ends, *numbers))
@@ -96,22 +108,25 @@ def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
 
 def _held_out(key: str, title: str, name: str, cells: HeldOutCells, axis: Distribution, drawn: int) -> Figure:
     sign, words = COMPARED[cells.compared]
+    off = "" if cells.measure == "share wrong" else "off by "
     caption = (
-        f"{counted(cells.cells, 'cell')}: {error_text(cells.measure, cells.error)}; trivial answer "
-        f"{error_text(cells.measure, cells.trivial)}. {sign} {words.capitalize()} the trivial answer."
+        f"{sign} {words.capitalize()} the trivial answer: {off}{error_text(cells.measure, cells.error)}, the trivial "
+        f"answer {error_parts(cells.measure, cells.trivial)[0]}, in {counted(cells.cells, 'cell')}."
     )
     if cells.inside is not None:
-        caption += f" {percent(cells.inside)} inside the 90 % interval."
+        caption += f" {percent(cells.inside)} of the truths lie inside the 90\u00a0% interval."
     if not cells.points:
         return _confusion(key, title, caption, name, cells)
     many = min(drawn, len(cells.points))
     # Every so many, so that the same record gives the same page.
     points = [cells.points[place * len(cells.points) // many] for place in range(many)]
     if len(points) < cells.cells:
-        caption += f" Drawn: {len(points)} of them."
+        caption += f" Drawn: {len(points)}."
     numbers = tuple(
         _rounded(values)
-        for values in zip(*((point.truth, point.fill, point.low, point.high) for point in points), strict=True)
+        for values in zip(
+            *((point.truth, point.fill, point.low, point.high) for point in points), strict=True
+        )
     )
     return Figure(key, title, caption, truth_against_fill(name, points, axis.ticks), "points", numbers)
 
@@ -119,7 +134,9 @@ def _held_out(key: str, title: str, name: str, cells: HeldOutCells, axis: Distri
 def _confusion(key: str, title: str, caption: str, name: str, cells: HeldOutCells) -> Figure:
     right = sum(row[place] for place, row in enumerate(cells.confusion))
     total = sum(map(sum, cells.confusion))
-    alternative = f"Truth against fill of {total} held-out cells of {name}: {right} were filled with their true value."
+    alternative = (
+        f"Truth against fill of {total} held-out cells of {name}: {right} were filled with their true value."
+    )
     drawing = heat_map(alternative, cells.levels, cells.confusion, percent=False, corner="truth ↓ fill →")
     numbers: tuple[list[Value], ...] = ([], [], [])
     for truth, row in zip(cells.levels, cells.confusion, strict=True):
@@ -136,9 +153,8 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
         (label.ones, label.filled_ones, label.unknown - label.filled_ones, label.zeros),
     )
     caption = (
-        f"Known: {counted(label.ones, 'one')}, {counted(label.zeros, 'zero', 'zeros')}. Hatched: "
-        f"{counted(label.unknown, 'unknown cell')}, {label.filled_ones} filled with 1. Rate of ones "
-        f"{percent(label.rate_before)} before, {percent(label.rate_after)} after."
+        f"Known: {counted(label.ones, 'one')} and {counted(label.zeros, 'zero')}. Of "
+        f"{counted(label.unknown, 'unknown cell')}, {count(label.filled_ones)} were filled with 1."
     )
     figures = [Figure(f"s{place}", "Before and after", caption, label_states(label), "states", numbers)]
     for letter, title, held in (("r", "Hidden cells", label.held_out), ("q", "New rows", label.new_rows)):
@@ -150,8 +166,8 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
 def _reliability(key: str, title: str, name: str, held: HeldOutLabel) -> Figure:
     sign, words = COMPARED[held.compared]
     caption = (
-        f"{counted(held.cells, 'cell')}: {percent(held.wrong)} wrong (trivial answer {percent(held.trivial_wrong)}). "
-        f"{sign} Probabilities {words} the trivial answer."
+        f"{sign} Probabilities {words} the trivial answer. {percent(held.wrong).capitalize()} wrong, the trivial answer "
+        f"{percent(held.trivial_wrong)}, in {counted(held.cells, 'cell')}."
     )
     if held.average_precision is not None:
         caption += f" Average precision {held.average_precision:.2f}"
@@ -172,7 +188,7 @@ def holes_figure(record: ReportRecord) -> Figure:
         for rows, missing in zip(holes.rows, holes.missing, strict=True):
             for where, value in zip(numbers, (names, rows, missing[place]), strict=True):
                 where.append(value)
-    caption = "From left to right the rows of the table, those with alike holes together. Filled in colour: missing."
+    caption = "Left to right: the rows of the table, those with alike holes together. The stronger the colour, the more is missing."
     return Figure("holes", "Map of the holes", caption, hole_map(holes), "holes", numbers)
 
 
@@ -199,11 +215,20 @@ def together_figures(found: Found) -> list[Figure]:
     numbers: tuple[list[Value], ...] = ([], [], [], [])
     for one, (before, after) in enumerate(zip(together.before, together.after, strict=True)):
         for two, pair in enumerate(zip(before, after, strict=True)):
-            for where, value in zip(numbers, (together.labels[one], together.labels[two], *pair), strict=True):
-                where.append(None if value is None else value if isinstance(value, str) else float(f"{value:.4g}"))
+            for where, value in zip(
+                numbers, (together.labels[one], together.labels[two], *pair), strict=True
+            ):
+                where.append(
+                    None if value is None else value if isinstance(value, str) else float(f"{value:.4g}")
+                )
     figures = []
     both = (
-        ("before", "Together before", together.before, "Per cent of the rows in which both are known; hatched: none."),
+        (
+            "before",
+            "Together before",
+            together.before,
+            "Per cent of the rows in which both are known; hatched: none.",
+        ),
         ("after", "Together after", together.after, "Per cent of all rows, completed."),
     )
     for key, title, values, caption in both:

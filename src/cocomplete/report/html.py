@@ -58,26 +58,34 @@ def render(record: ReportRecord) -> str:
     """
     columns = [(column, column_figures(record, column)) for column in record.columns]
     labels = [(label, label_figures(place, label)) for place, label in enumerate(record.labels)]
-    holes, factors, together = holes_figure(record), factor_figures(record.found), together_figures(record.found)
+    holes, factors, together = (
+        holes_figure(record),
+        factor_figures(record.found),
+        together_figures(record.found),
+    )
     of_cards = [figure for _, figures in (*columns, *labels) for figure in figures]
     wide = len(columns) + len(labels) > DRAWN
     style, script = _style(), _script()
-    page = _environment().get_template("page.html.j2").render(
-        record=record,
-        columns=columns,
-        labels=labels,
-        wide=wide,
-        holes=holes,
-        hole_names=_hole_names(record),
-        factors=factors,
-        together=together,
-        least_certain=sorted(record.filled.cells, key=lambda cell: cell.certainty)[:LISTED],
-        opened=OPENED,
-        style=Markup(style),
-        script=Markup(script),
-        policy=_policy(style, script),
-        numbers=Markup(_harmless(_json(_numbers(record)))),
-        packed=_packed([holes, *factors, *together, *of_cards], of_cards if wide else []),
+    page = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            record=record,
+            columns=columns,
+            labels=labels,
+            wide=wide,
+            holes=holes,
+            hole_names=_hole_names(record),
+            factors=factors,
+            together=together,
+            least_certain=sorted(record.filled.cells, key=lambda cell: cell.certainty)[:LISTED],
+            opened=OPENED,
+            style=Markup(style),
+            script=Markup(script),
+            policy=_policy(style, script),
+            numbers=Markup(_harmless(_json(_numbers(record)))),
+            packed=_packed([holes, *factors, *together, *of_cards], of_cards if wide else []),
+        )
     )
     # Halves of characters, which no encoding can write, come as the sign for them.
     return page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

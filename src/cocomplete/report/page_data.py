@@ -35,7 +35,17 @@ def _cell(cell: FilledCell) -> list[Any]:
     probability = None if cell.probability is None else _digits(cell.probability, 3)
     certainty = _digits(cell.certainty, 3) or 0
     why = 0 if cell.why is None else _why(cell.why)
-    return [cell.row, cell.column, cell.text, cell.low, cell.high, probability, certainty, why, list(cell.similar)]
+    return [
+        cell.row,
+        cell.column,
+        cell.text,
+        cell.low,
+        cell.high,
+        probability,
+        certainty,
+        why,
+        list(cell.similar),
+    ]
 
 
 def _why(why: Why) -> list[Any]:

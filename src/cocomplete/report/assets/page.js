@@ -48,9 +48,9 @@ function signed(number) {
 }
 
 function percent(share) {
-  if (share > 0 && share < 0.005) return "under 1 %";
-  if (share < 1 && share >= 0.995) return "over 99 %";
-  return Math.round(100 * share) + " %";
+  if (share > 0 && share < 0.005) return "< 1\u00a0%";
+  if (share < 1 && share >= 0.995) return "> 99\u00a0%";
+  return Math.round(100 * share) + "\u00a0%";
 }
 
 // How readers look for things: without capitals and accents.

@@ -15,8 +15,8 @@ from cocomplete.report.svg.frame import (
     short,
 )
 
-HEIGHT = 148
-FLOOR = HEIGHT - 22
+HEIGHT = 236  # as tall as the charts beside it, so that their axes are one line
+FLOOR = HEIGHT - 38
 
 
 def observed_against_filled(name: str, distribution: Distribution) -> Drawing:
@@ -43,7 +43,7 @@ def _shares(counts: tuple[int, ...]) -> list[float]:
 
 
 def _percent(share: float) -> str:
-    return f"{short(100 * share, 2)} %"
+    return f"{short(100 * share, 2)}\u00a0%"
 
 
 def _bins(name: str, distribution: Distribution) -> Drawing:
@@ -100,12 +100,16 @@ def _alternative(name: str, distribution: Distribution) -> str:
     if not put:
         return f"{start}; none was filled."
     if distribution.levels:
-        both = zip(distribution.levels, _shares(distribution.observed), _shares(distribution.filled), strict=True)
+        both = zip(
+            distribution.levels, _shares(distribution.observed), _shares(distribution.filled), strict=True
+        )
         parts = ", ".join(f"{level} {_percent(one)} and {_percent(two)}" for level, one, two in both)
         return f"{start} and {put} filled ones. Shares observed and filled: {parts}."
     if not seen or not distribution.ticks:
         return f"{start} and {put} filled ones."
-    observed, filled = (_middle(distribution, counts) for counts in (distribution.observed, distribution.filled))
+    observed, filled = (
+        _middle(distribution, counts) for counts in (distribution.observed, distribution.filled)
+    )
     return f"{start} and {put} filled ones; half of them lie below about {observed} and {filled}."
 
 

@@ -150,7 +150,12 @@ class Drawing:
 
     def packed(self) -> list[Any]:
         """Give the same as a short list, from which a script draws it when somebody looks."""
-        return [round(self.width), round(self.height), self.alternative, [_packed(mark) for mark in self.marks]]
+        return [
+            round(self.width),
+            round(self.height),
+            self.alternative,
+            [_packed(mark) for mark in self.marks],
+        ]
 
 
 STRETCHED = "stretched"
@@ -202,7 +207,9 @@ def side_axis(scale: Scale, x: float, marks: Sequence[float], labels: Sequence[s
     """Draw a vertical axis at the left, likewise."""
     line = f"M{at(x)} {at(scale.end)}V{at(scale.start)}"
     line += "".join(f"M{at(x)} {at(scale(mark))}h-4" for mark in marks)
-    words = (Words(x - 7, scale(mark) + 4, word, "tick", "end") for mark, word in zip(marks, labels, strict=True))
+    words = (
+        Words(x - 7, scale(mark) + 4, word, "tick", "end") for mark, word in zip(marks, labels, strict=True)
+    )
     return (Path("axis", line), *words)
 
 

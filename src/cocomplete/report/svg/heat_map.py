@@ -45,7 +45,9 @@ def heat_map(
     for down, (name, row) in enumerate(zip(names, values, strict=True)):
         y = TOP + down * tall
         if tall >= 10:
-            words.append(Words(LEFT - 6, y + tall / 2 + 4, f"{clipped(name, 14)} {down + 1}", "name", "end"))
+            words.append(
+                Words(LEFT - 6, y + tall / 2 + 4, f"{clipped(name, 14)} · {down + 1}", "name", "end")
+            )
             words.append(Words(LEFT + (down + 0.5) * side, TOP - 6, str(down + 1), "tick", "middle"))
         for along, value in enumerate(row):
             x = LEFT + along * side
