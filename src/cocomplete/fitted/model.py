@@ -184,6 +184,12 @@ class Model(FieldsAlone):
             return np.clip(X, *self._reach)
         return np.clip(X, -self._largest, self._largest)
 
+    def inside_column(self, column: int, values: FloatArray) -> FloatArray:
+        """Keep predicted numbers of one feature near its observed range."""
+        low, high = self._reach if self.clip else (-self._largest, self._largest)
+        least, most = (float(np.broadcast_to(end, self.yes_no.shape)[column]) for end in (low, high))
+        return np.clip(values, least, most)
+
     def draws(
         self, observed: Observations, rng: np.random.Generator, n: int
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -271,8 +277,10 @@ class Model(FieldsAlone):
         X, known = self.observed.X, self.observed.X_known
         with np.errstate(over="ignore"):
             for j in np.flatnonzero(known.any(axis=0)):
-                values = np.sort(X[known[:, j], j]).astype(np.float64)
-                tenth = len(values) // 10
+                values = X[known[:, j], j].astype(np.float64)
+                n, tenth = len(values), len(values) // 10
+                # In their places are the two at either end and where the outer tenths begin.
+                values.partition(sorted({0, min(1, n - 1), tenth, n - 1 - tenth, max(n - 2, 0), n - 1}))
                 # Multiplied before they are subtracted: a difference may be too large to be a number.
                 if values[0] < values[min(1, len(values) - 1)]:
                     beyond = BEYOND * values[tenth] - BEYOND * values[0]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import unpack
+from cocomplete.solvers.moments import unpack, weights
 from cocomplete.solvers.posterior import FactorPosterior
+from cocomplete.solvers.row_block import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +30,15 @@ class Influences:
         The solvers' columns of the observed cells.
     moves : ndarray of shape (n_cells, k)
         What each adds to the mean of its row's factors.
-    U : ndarray of shape (n_samples, k)
-        These means, which the terms add up to.
+    rows : Rows
+        Moments of the factors; the terms add up to the means.
     posterior : FactorPosterior
     """
 
     start: NDArray[np.int64]
     column: NDArray[np.int32]
     moves: FloatArray
-    U: FloatArray
+    rows: Rows
     posterior: FactorPosterior
 
     @classmethod
@@ -58,10 +59,17 @@ class Influences:
         )
         for i, (first, last) in enumerate(pairwise(pattern.start)):
             pulls[first:last] = pulls[first:last] @ covariance[i]
-        return cls(pattern.start, column, pulls, U, posterior)
+        return cls(pattern.start, column, pulls, rows, posterior)
 
     def terms(self, row: int, target: int) -> tuple[NDArray[np.int32], FloatArray, float]:
         """Give the observed columns of a row, what each adds to t of one cell, and where that t starts."""
         own = slice(int(self.start[row]), int(self.start[row + 1]))
         V = self.posterior.V[target]
         return self.column[own], self.moves[own] @ V[1:], float(self.posterior.base[target] + V[0])
+
+    def variance(self, row: int, target: int) -> float:
+        """Give the posterior variance of t of one cell."""
+        posterior = self.posterior
+        doubled = posterior.second[target] * weights(posterior.V.shape[1])
+        t = self.rows.U[row] @ posterior.V[target]
+        return max(float(self.rows.second[row] @ doubled - t**2), 0.0)
