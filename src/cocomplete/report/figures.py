@@ -1,0 +1,225 @@
+"""From the record to figures: a drawing, what stands under it, and its numbers for whoever wants them as CSV."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cocomplete.report.record import ColumnReport, Distribution, Found, HeldOutCells, HeldOutLabel, LabelReport, ReportRecord
+from cocomplete.report.svg.bars import label_states, loadings
+from cocomplete.report.svg.distribution import observed_against_filled
+from cocomplete.report.svg.heat_map import heat_map, strongest
+from cocomplete.report.svg.frame import Drawing
+from cocomplete.report.svg.held_out import truth_against_fill
+from cocomplete.report.svg.hole_map import hole_map
+from cocomplete.report.svg.reliability import reliability
+from cocomplete.report.words import COMPARED, counted, error_text, percent
+
+Value = str | int | float | None
+
+POINTS_OF_PAGE = 16_000
+"""Held-out cells drawn in all charts together: they, not columns, make a page large."""
+POINTS_OF_CHART = 150
+"""More in one chart hide each other."""
+
+HEADINGS = {
+    "bins": ("from", "to", "observed cells", "filled cells"),
+    "levels": ("value", "observed cells", "filled cells"),
+    "points": ("truth", "fill", "90 % interval from", "to"),
+    "confusion": ("truth", "fill", "cells"),
+    "reliability": ("probability from", "to", "mean probability", "share of ones", "cells"),
+    "states": ("state", "cells"),
+    "holes": ("columns", "rows", "per cent missing"),
+    "loadings": ("factor", "column", "loading"),
+    "together": ("label", "other label", "share before", "share after"),
+}
+"""Headings of the numbers behind figures, by their kind; once in the page, not once per figure."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its numbers.
+
+    Attributes
+    ----------
+    key : str
+        Unique on the page.
+    title : str
+        What it is, in a few words; also the name of the file of numbers.
+    caption : str
+        What to see in it.
+    drawing : Drawing
+    kind : str
+        Key of `HEADINGS`.
+    numbers : tuple of sequences
+        Columns of the file of numbers.
+    """
+
+    key: str
+    title: str
+    caption: str
+    drawing: Drawing
+    kind: str
+    numbers: tuple[Sequence[Value], ...]
+
+
+def column_figures(record: ReportRecord, column: ColumnReport) -> list[Figure]:
+    """Give the figures of a feature: its distributions, its held-out cells and those of new rows."""
+    name = record.given.columns[column.column].name
+    figures = [_distribution(f"d{column.column}", name, column.distribution)]
+    drawn = points_per_chart(record)
+    both = (("h", "Hidden cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
+    for letter, title, cells in both:
+        if cells is not None and (cells.points or cells.confusion):
+            figures.append(_held_out(f"{letter}{column.column}", title, name, cells, column.distribution, drawn))
+    return figures
+
+
+def points_per_chart(record: ReportRecord) -> int:
+    """Share the points of the page out among its charts."""
+    charts = sum(
+        cells is not None and bool(cells.points)
+        for column in record.columns
+        for cells in (column.held_out, column.new_rows)
+    )
+    return min(POINTS_OF_CHART, POINTS_OF_PAGE // max(charts, 1))
+
+
+def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
+    drawing = observed_against_filled(name, distribution)
+    numbers: tuple[Sequence[Value], ...] = (distribution.observed, distribution.filled)
+    if distribution.levels:
+        caption = "Plain bars: observed. Hatched bars: filled. Shares of each."
+        return Figure(key, "Observed against filled", caption, drawing, "levels", (distribution.levels, *numbers))
+    caption = "Bars: observed. Outline: filled. Each has the same area."
+    ends = (_rounded(distribution.edges[:-1]), _rounded(distribution.edges[1:]))
+    return Figure(key, "Observed against filled", caption, drawing, "bins", (*ends, *numbers))
+
+
+def _held_out(key: str, title: str, name: str, cells: HeldOutCells, axis: Distribution, drawn: int) -> Figure:
+    sign, words = COMPARED[cells.compared]
+    caption = (
+        f"{counted(cells.cells, 'cell')}: {error_text(cells.measure, cells.error)}; trivial answer "
+        f"{error_text(cells.measure, cells.trivial)}. {sign} {words.capitalize()} the trivial answer."
+    )
+    if cells.inside is not None:
+        caption += f" {percent(cells.inside)} inside the 90 % interval."
+    if not cells.points:
+        return _confusion(key, title, caption, name, cells)
+    many = min(drawn, len(cells.points))
+    # Every so many, so that the same record gives the same page.
+    points = [cells.points[place * len(cells.points) // many] for place in range(many)]
+    if len(points) < cells.cells:
+        caption += f" Drawn: {len(points)} of them."
+    numbers = tuple(
+        _rounded(values)
+        for values in zip(*((point.truth, point.fill, point.low, point.high) for point in points), strict=True)
+    )
+    return Figure(key, title, caption, truth_against_fill(name, points, axis.ticks), "points", numbers)
+
+
+def _confusion(key: str, title: str, caption: str, name: str, cells: HeldOutCells) -> Figure:
+    right = sum(row[place] for place, row in enumerate(cells.confusion))
+    total = sum(map(sum, cells.confusion))
+    alternative = f"Truth against fill of {total} held-out cells of {name}: {right} were filled with their true value."
+    drawing = heat_map(alternative, cells.levels, cells.confusion, percent=False, corner="truth ↓ fill →")
+    numbers: tuple[list[Value], ...] = ([], [], [])
+    for truth, row in zip(cells.levels, cells.confusion, strict=True):
+        for fill, many in zip(cells.levels, row, strict=True):
+            for where, value in zip(numbers, (truth, fill, many), strict=True):
+                where.append(value)
+    return Figure(key, title, caption, drawing, "confusion", numbers)
+
+
+def label_figures(place: int, label: LabelReport) -> list[Figure]:
+    """Give the figures of a label: its states and its reliability curves."""
+    numbers = (
+        ("known 1", "filled 1", "filled 0", "known 0"),
+        (label.ones, label.filled_ones, label.unknown - label.filled_ones, label.zeros),
+    )
+    caption = (
+        f"Known: {counted(label.ones, 'one')}, {counted(label.zeros, 'zero', 'zeros')}. Hatched: "
+        f"{counted(label.unknown, 'unknown cell')}, {label.filled_ones} filled with 1. Rate of ones "
+        f"{percent(label.rate_before)} before, {percent(label.rate_after)} after."
+    )
+    figures = [Figure(f"s{place}", "Before and after", caption, label_states(label), "states", numbers)]
+    for letter, title, held in (("r", "Hidden cells", label.held_out), ("q", "New rows", label.new_rows)):
+        if held is not None and held.reliability:
+            figures.append(_reliability(f"{letter}{place}", title, label.name, held))
+    return figures
+
+
+def _reliability(key: str, title: str, name: str, held: HeldOutLabel) -> Figure:
+    sign, words = COMPARED[held.compared]
+    caption = (
+        f"{counted(held.cells, 'cell')}: {percent(held.wrong)} wrong (trivial answer {percent(held.trivial_wrong)}). "
+        f"{sign} Probabilities {words} the trivial answer."
+    )
+    if held.average_precision is not None:
+        caption += f" Average precision {held.average_precision:.2f}"
+        if held.trivial_average_precision is not None:
+            caption += f" (by chance {held.trivial_average_precision:.2f})"
+        caption += "."
+    rows = [(one.low, one.high, one.predicted, one.rate, one.cells) for one in held.reliability]
+    numbers = tuple(_rounded(values) for values in zip(*rows, strict=True))
+    return Figure(key, title, caption, reliability(name, held.reliability), "reliability", numbers)
+
+
+def holes_figure(record: ReportRecord) -> Figure:
+    """Give the map of the holes."""
+    holes = record.given.holes
+    numbers: tuple[list[Value], ...] = ([], [], [])
+    for place, columns in enumerate(holes.columns):
+        names = " + ".join(record.given.columns[one].name for one in columns)
+        for rows, missing in zip(holes.rows, holes.missing, strict=True):
+            for where, value in zip(numbers, (names, rows, missing[place]), strict=True):
+                where.append(value)
+    caption = "From left to right the rows of the table, those with alike holes together. Filled in colour: missing."
+    return Figure("holes", "Map of the holes", caption, hole_map(holes), "holes", numbers)
+
+
+def factor_figures(found: Found) -> list[Figure]:
+    """Give the loadings of the leading factors."""
+    figures = []
+    for place, factor in enumerate(found.factors, 1):
+        title = f"Factor {place}"
+        numbers = (
+            [place] * len(factor.loadings),
+            [one.name for one in factor.loadings],
+            _rounded([one.loading for one in factor.loadings]),
+        )
+        caption = f"{percent(factor.share)} of the sum of squared singular values."
+        figures.append(Figure(f"f{place}", title, caption, loadings(title, factor), "loadings", numbers))
+    return figures
+
+
+def together_figures(found: Found) -> list[Figure]:
+    """Give how often labels are 1 together, before and after."""
+    together = found.together
+    if together is None:
+        return []
+    numbers: tuple[list[Value], ...] = ([], [], [], [])
+    for one, (before, after) in enumerate(zip(together.before, together.after, strict=True)):
+        for two, pair in enumerate(zip(before, after, strict=True)):
+            for where, value in zip(numbers, (together.labels[one], together.labels[two], *pair), strict=True):
+                where.append(None if value is None else value if isinstance(value, str) else float(f"{value:.4g}"))
+    figures = []
+    both = (
+        ("before", "Together before", together.before, "Per cent of the rows in which both are known; hatched: none."),
+        ("after", "Together after", together.after, "Per cent of all rows, completed."),
+    )
+    for key, title, values, caption in both:
+        said = f"{title}: {strongest(together.labels, values)}."
+        drawing = heat_map(said, together.labels, values, percent=True)
+        figures.append(Figure(key, title, caption, drawing, "together", numbers))
+    return figures
+
+
+def _rounded(values: Iterable[float]) -> list[Value]:
+    """Keep four digits: more would only be bytes."""
+    return [value if isinstance(value, int) else _shortest(value) for value in values]
+
+
+def _shortest(value: float) -> Value:
+    rounded = float(f"{value:.4g}")
+    if rounded != rounded or rounded in {float("inf"), float("-inf")}:
+        return None
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
