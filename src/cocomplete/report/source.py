@@ -70,8 +70,8 @@ class Source:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the user's columns, features first."""
-        features = _names(self.features, "column")
-        return features + _names(self.labels, "label")
+        labels = None if self.raw_labels is None else self.raw_labels.names
+        return _names(self.features, self.raw_features.names, "column") + _names(self.labels, labels, "label")
 
     @cached_property
     def encoded_names(self) -> tuple[str, ...]:
@@ -152,7 +152,6 @@ def spread(n: int, most: int) -> NDArray[np.intp]:
     return (np.arange(most) * n // most).astype(np.intp)
 
 
-def _names(schema: Schema, what: str) -> tuple[str, ...]:
-    if schema.names is not None:
-        return schema.names
-    return tuple(f"{what} {j}" for j in range(len(schema.kinds)))
+def _names(schema: Schema, given: tuple[str, ...] | None, what: str) -> tuple[str, ...]:
+    """Names of the fit, or those of the rows, or numbers."""
+    return schema.names or given or tuple(f"{what} {j}" for j in range(len(schema.kinds)))
