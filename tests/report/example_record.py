@@ -54,6 +54,7 @@ def example_record() -> ReportRecord:
     return ReportRecord(
         SCHEMA,
         "patients.csv",
+        10,
         _verdict(),
         _given(),
         _columns(),

@@ -6,6 +6,7 @@ of rows with other labels, and of rows without any. One rule combines members fo
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,12 +17,21 @@ from threadpoolctl import threadpool_limits
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.combine import label_weights, number_weights, stretch
 from cocomplete.choosing.held_out import Units, folds
-from cocomplete.choosing.judge import PART_NAMES, Contest, HeldOut, HeldOutLabels, calibrated, error_summary
+from cocomplete.choosing.judge import (
+    PART_NAMES,
+    Contest,
+    HeldOut,
+    HeldOutLabels,
+    calibrated,
+    error_summary,
+    judged_cells,
+)
 from cocomplete.choosing.kind import Candidate
 from cocomplete.choosing.kinds import KIND_OF, KINDS
 from cocomplete.choosing.shared import FoldFits, SharedFits
 from cocomplete.fitted.draws import ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import HeldOutNumbers
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.interrupts import acknowledge_stop, stop_requested
@@ -94,8 +104,9 @@ class EnsembleFit:
             observed, yes_no, content_keys(observed, seed), solve, progress, groups=groups
         )
         judged = self.whole
+        self.judged_rows = np.arange(observed.n_samples)
         if observed.n_samples > JUDGED_ROWS:
-            sample = self.whole.sample(JUDGED_ROWS)
+            sample, self.judged_rows = self.whole.sample(JUDGED_ROWS), self.whole.first_rows(JUDGED_ROWS)
             judged = SharedFits(sample, yes_no, content_keys(sample, seed), solve, groups=groups)
         self.folds = [FoldFits(fold, judged) for fold in folds(judged.observed, yes_no, seed, groups)]
         self.whole.earlier = self.folds[0] if self.folds else None
@@ -340,6 +351,19 @@ class EnsembleFit:
         score = np.concatenate([self.combined(part) for part in judged] or [np.empty(0)])
         column = self.held.column[where] - self.observed.n_features
         return HeldOutLabels(column, self.held.value[where], score)
+
+    def judged_cells(self) -> JudgedCells:
+        """Give all held-out cells with the ensemble's predictions; rows are counted in the whole table."""
+        mean, std, trivial = (np.full(self.held.value.size, np.nan) for _ in range(3))
+        for part in PARTS:
+            if self._judged(part):
+                where = self.held.where(part)
+                mean[where], trivial[where] = self.combined(part), self.contest.means[TRIVIAL][where]
+        if self._judged("numbers"):
+            std[self.held.where("numbers")] = self.held_out_numbers().std
+        width = self.observed.n_features + self.observed.n_labels
+        found = judged_cells([fits.fold for fits in self.folds], mean, std, trivial, width)
+        return replace(found, row=self.judged_rows[found.row])
 
     def summary(self) -> dict[str, Any]:
         """Give errors on held-out cells beside the trivial answer's, and the members' weights, by part."""

@@ -13,6 +13,7 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.draws import JointDraws, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import LevelCuts, level_cuts
 from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.fitted.positive_labels import PositiveLabels
@@ -75,6 +76,8 @@ class Model(FieldsAlone):
         Predicts labels where only ones are ever recorded; unknown ones were fitted as zeros.
     fitted_rows : FittedRows or None
         The ensemble's prediction of the rows of the fit, so that it is not worked out again.
+    judged : JudgedCells or None
+        Held-out cells and what was predicted of them; None if nothing was held out.
     """
 
     observed: Observations
@@ -89,6 +92,7 @@ class Model(FieldsAlone):
     groups: NDArray[np.intp] | None = None
     positive: PositiveLabels | None = None
     fitted_rows: FittedRows | None = None
+    judged: JudgedCells | None = None
 
     def answer(
         self,
@@ -106,7 +110,31 @@ class Model(FieldsAlone):
         Where only ones are recorded, rows in which none is are taken for new ones, of which it is not known
         what would be recorded, unless they are among the rows of the fit.
         """
-        prediction = self._widened(self._prediction(observed, std=std, known=known, parts=parts))
+        prediction = self._prediction(observed, std=std, known=known, parts=parts)
+        return self._answer(prediction, observed, knows=self.knows(observed))
+
+    def answer_rows(self, rows: NDArray[np.intp]) -> Answer:
+        """Give what :meth:`answer` has in some rows of the fit, without working out the others.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+        """
+        whole = self.observed
+        some = Observations(whole.X[rows], whole.Y[rows])
+        if self.fitted_rows is not None:
+            narrow = self._narrow(whole)
+            prediction = self.fitted_rows.of_rows(rows, narrow, self._narrow_yes_no)
+        else:
+            prediction = self.ensemble.predict(self._narrow(some))
+            if self.transductive:
+                own = self.ensemble.predict(self._narrow(whole), training=True, std=False)
+                prediction = prediction._replace(mean=own.mean[rows])
+        return self._answer(prediction, some, knows=True)
+
+    def _answer(self, prediction: Prediction, observed: Observations, *, knows: bool) -> Answer:
+        """Bring a prediction of some rows to the user's columns."""
+        prediction = self._widened(prediction)
         d = observed.n_features
         X, spread = prediction.mean[:, :d].copy(), prediction.std.copy()
         probability = expit(X[:, self.yes_no])
@@ -116,7 +144,7 @@ class Model(FieldsAlone):
         Z = prediction.mean[:, d:]
         if self.positive is not None:
             Z = Z.copy()
-            Z[:, self.informative.labels] = self._positive_log_odds(observed)
+            Z[:, self.informative.labels] = self._positive_log_odds(observed, knows=knows)
         return Answer(np.clip(X, -self._largest, self._largest), spread, Z)
 
     def _prediction(
@@ -129,17 +157,17 @@ class Model(FieldsAlone):
         parts: Collection[Part] = PARTS,
     ) -> Prediction:
         """Predict some rows; those of the fit were predicted then, or have the minimiser's own values."""
-        knows = self._knows(observed)
+        knows = self.knows(observed)
         if self.fitted_rows is not None and knows and not known:
             return self.fitted_rows.prediction(self._narrow(observed), self._narrow_yes_no)
         own = self.transductive and training and knows
         return self.ensemble.predict(self._narrow(observed), training=own, std=std, parts=parts)
 
-    def _positive_log_odds(self, observed: Observations) -> FloatArray:
+    def _positive_log_odds(self, observed: Observations, *, knows: bool) -> FloatArray:
         """Log-odds of informative labels where only ones are recorded."""
         assert self.positive is not None
         narrow = self.informative.narrow(observed)
-        open_to_recording = self._knows(observed) or observed.Y_known.any(axis=1)
+        open_to_recording = knows or observed.Y_known.any(axis=1)
         return np.where(
             np.reshape(open_to_recording, (-1, 1)),
             self.positive.log_odds(narrow, unrecorded=True),
@@ -156,6 +184,12 @@ class Model(FieldsAlone):
             return np.clip(X, *self._reach)
         return np.clip(X, -self._largest, self._largest)
 
+    def inside_column(self, column: int, values: FloatArray) -> FloatArray:
+        """Keep predicted numbers of one feature near its observed range."""
+        low, high = self._reach if self.clip else (-self._largest, self._largest)
+        least, most = (float(np.broadcast_to(end, self.yes_no.shape)[column]) for end in (low, high))
+        return np.clip(values, least, most)
+
     def draws(
         self, observed: Observations, rng: np.random.Generator, n: int
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -165,7 +199,7 @@ class Model(FieldsAlone):
         d = narrow.n_features
         if self.positive is not None:
             mean = prediction.mean.copy()
-            mean[:, d:] = self._positive_log_odds(observed)
+            mean[:, d:] = self._positive_log_odds(observed, knows=self.knows(observed))
             prediction = prediction._replace(mean=mean)
         joint = None
         if self.joint is not None:
@@ -215,7 +249,7 @@ class Model(FieldsAlone):
         seen = observed.Y_known.any(axis=1, keepdims=True)
         return Observations(observed.X, np.where(seen & ~observed.Y_known, 0, observed.Y))
 
-    def _knows(self, observed: Observations) -> bool:
+    def knows(self, observed: Observations) -> bool:
         """Whether these are the rows of the fit."""
         return observed is self.observed or all(
             one.shape == other.shape and np.array_equal(one, other, equal_nan=True)
@@ -243,8 +277,10 @@ class Model(FieldsAlone):
         X, known = self.observed.X, self.observed.X_known
         with np.errstate(over="ignore"):
             for j in np.flatnonzero(known.any(axis=0)):
-                values = np.sort(X[known[:, j], j]).astype(np.float64)
-                tenth = len(values) // 10
+                values = X[known[:, j], j].astype(np.float64)
+                n, tenth = len(values), len(values) // 10
+                # In their places are the two at either end and where the outer tenths begin.
+                values.partition(sorted({0, min(1, n - 1), tenth, n - 1 - tenth, max(n - 2, 0), n - 1}))
                 # Multiplied before they are subtracted: a difference may be too large to be a number.
                 if values[0] < values[min(1, len(values) - 1)]:
                     beyond = BEYOND * values[tenth] - BEYOND * values[0]

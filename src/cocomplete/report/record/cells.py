@@ -64,7 +64,7 @@ class FilledCell:
     low, high : str or None
         Ends of the 90 % interval, of numbers, dates and ordered levels.
     probability : float or None
-        That the fill is right, of all others.
+        That the fill is right, of all but numbers and dates.
     certainty : float
         Between 0 and 1. That probability; of numbers, by what share the standard deviation of the fill is
         below that of the column.

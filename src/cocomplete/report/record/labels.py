@@ -70,7 +70,7 @@ class LabelReport:
     ones, zeros, unknown : int
         The three states, as given.
     filled_ones : int
-        Unknown cells that were filled with 1.
+        Unknown cells that were filled with 1; estimated from the rows looked at where these are a sample.
     rate_before : float or None
         Share of ones among known cells; None if there is none.
     rate_after : float

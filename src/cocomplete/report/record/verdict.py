@@ -14,12 +14,14 @@ class Judged:
     Attributes
     ----------
     part : str
-        "features", "yes/no features", "labels", "labels of new rows", "features of new rows", …
+        "features", "yes/no features", "labels" of rows in which others are known, "labels of rows without
+        any"; followed by " of new rows" where the fit has never seen the rows.
     measure : str
-        What the errors are: "off by, in standard deviations" or "share wrong".
+        What the errors are: "off by, in standard deviations", "share wrong" or "log-loss". The part of 0/1
+        columns has one of each of the last two.
     error, trivial : float
     trivial_name : str
-        What the trivial answer is: "column means", "the commoner value".
+        What the trivial answer is: "column means", "the commoner value", "observed rates".
     cells : int
     compared : {"better", "level", "worse"}
     """

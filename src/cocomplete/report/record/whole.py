@@ -25,6 +25,9 @@ class ReportRecord:
     schema : int
     title : str
         What the table is called.
+    rows_looked_at : int
+        Distributions, rates after completion, tipping points and filled cells are those of so many rows,
+        spread evenly over the table; of all rows if it has no more.
     verdict : Verdict
     given : Given
     columns : tuple of ColumnReport
@@ -38,6 +41,7 @@ class ReportRecord:
 
     schema: int
     title: str
+    rows_looked_at: int
     verdict: Verdict
     given: Given
     columns: tuple[ColumnReport, ...]
