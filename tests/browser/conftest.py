@@ -1,4 +1,4 @@
-"""A browser for the tests of the report's page: Debian's Chromium, driven by Playwright, and axe-core from npm.
+"""A browser for the tests of the report: Debian's Chromium, driven by Playwright, and axe-core from npm.
 
 A developer without them sees the tests skipped, with what to do; where ``CI=true`` they fail instead.
 """
@@ -65,7 +65,7 @@ def axe() -> str:
 
 @pytest.fixture(scope="module")
 def open_page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
-    """Open the page of a record; in the end, none may have complained or asked for anything outside itself."""
+    """Open pages of records; in the end, none may have complained or asked for anything outside."""
     folder = tmp_path_factory.mktemp("pages")
     complaints: list[str] = []
     asked: set[str] = set()

@@ -1,7 +1,8 @@
-"""The report's page, as readers use it: with a mouse, with a keyboard, on a phone, on paper, without scripts."""
+"""The report, as readers use it: with a mouse, with a keyboard, on a phone, on paper, without scripts."""
 
 import csv
 import io
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +45,14 @@ def test_contents_lead_to_every_part_in_order(page: Page) -> None:
     ]
     levels = page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_every_sentence_of_the_record_is_on_the_page(page: Page, usual: ReportRecord) -> None:
     text = page.locator("main").text_content()
-    parts = (
-        usual.verdict,
-        usual.given,
-        usual.given.holes,
-        usual.given.never_together,
-        usual.found,
-        usual.done,
-    )
-    for part in (*parts, usual.limits, usual.filled, *usual.columns, *usual.labels):
+    parts: list[Any] = [usual.verdict, usual.given, usual.given.holes, usual.given.never_together]
+    parts += [usual.found, usual.done, usual.limits, usual.filled, *usual.columns, *usual.labels]
+    for part in parts:
         assert part.sentence in text
 
 

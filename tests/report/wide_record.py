@@ -63,6 +63,7 @@ def wide_record(features: int, labels: int, cells: int, points: int = 200) -> Re
     return ReportRecord(
         SCHEMA,
         "wide table",
+        20_000,
         Verdict(
             (
                 Judged(
@@ -126,8 +127,8 @@ def _holes(columns: int, rng: np.random.Generator) -> HolesMap:
 
 def _column(place: int, given: GivenColumn, points: int, rng: np.random.Generator) -> ColumnReport:
     sentence = (
-        f"{given.missing} of {ROWS} cells were filled; hidden cells were off by 0.62 standard deviations, where the "
-        "column's mean is off by 0.99."
+        f"{given.missing} of {ROWS} cells were filled; hidden cells were off by 0.62 standard deviations, "
+        "where the column's mean is off by 0.99."
     )
     if given.kind == "ordinal":
         counts = rng.multinomial(ROWS - given.missing, [0.1, 0.3, 0.3, 0.2, 0.1])
@@ -255,5 +256,5 @@ def _cells(many: int, columns: list[GivenColumn], rng: np.random.Generator) -> F
         many // 2,
         many - many // 2,
         tuple(cells),
-        f"{many * 40} cells were filled; the table shows the {many // 2} least certain and a sample of {many - many // 2}.",
+        f"{many * 40} cells were filled; the table shows the {many // 2} least certain and a sample.",
     )

@@ -1,7 +1,8 @@
-"""From the record to figures: a drawing, what stands under it, and its numbers for whoever wants them as CSV."""
+"""From the record to figures: a drawing, what stands under it, and its numbers as CSV has them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from cocomplete.report.record import (
     ColumnReport,
@@ -108,10 +109,9 @@ def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
 
 def _held_out(key: str, title: str, name: str, cells: HeldOutCells, axis: Distribution, drawn: int) -> Figure:
     sign, words = COMPARED[cells.compared]
-    off = "" if cells.measure == "share wrong" else "off by "
     caption = (
-        f"{sign} {words.capitalize()} the trivial answer: {off}{error_text(cells.measure, cells.error)}, the trivial "
-        f"answer {error_parts(cells.measure, cells.trivial)[0]}, in {counted(cells.cells, 'cell')}."
+        f"{sign} {words.capitalize()} the trivial answer: {error_text(cells.measure, cells.error)}, the "
+        f"trivial answer {error_parts(cells.measure, cells.trivial)[0]}, in {counted(cells.cells, 'cell')}."
     )
     if cells.inside is not None:
         caption += f" {percent(cells.inside)} of the truths lie inside the 90\u00a0% interval."
@@ -141,8 +141,9 @@ def _confusion(key: str, title: str, caption: str, name: str, cells: HeldOutCell
     numbers: tuple[list[Value], ...] = ([], [], [])
     for truth, row in zip(cells.levels, cells.confusion, strict=True):
         for fill, many in zip(cells.levels, row, strict=True):
-            for where, value in zip(numbers, (truth, fill, many), strict=True):
-                where.append(value)
+            numbers[0].append(truth)
+            numbers[1].append(fill)
+            numbers[2].append(many)
     return Figure(key, title, caption, drawing, "confusion", numbers)
 
 
@@ -166,8 +167,8 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
 def _reliability(key: str, title: str, name: str, held: HeldOutLabel) -> Figure:
     sign, words = COMPARED[held.compared]
     caption = (
-        f"{sign} Probabilities {words} the trivial answer. {percent(held.wrong).capitalize()} wrong, the trivial answer "
-        f"{percent(held.trivial_wrong)}, in {counted(held.cells, 'cell')}."
+        f"{sign} Probabilities {words} the trivial answer. {percent(held.wrong).capitalize()} wrong, "
+        f"the trivial answer {percent(held.trivial_wrong)}, in {counted(held.cells, 'cell')}."
     )
     if held.average_precision is not None:
         caption += f" Average precision {held.average_precision:.2f}"
@@ -186,9 +187,13 @@ def holes_figure(record: ReportRecord) -> Figure:
     for place, columns in enumerate(holes.columns):
         names = " + ".join(record.given.columns[one].name for one in columns)
         for rows, missing in zip(holes.rows, holes.missing, strict=True):
-            for where, value in zip(numbers, (names, rows, missing[place]), strict=True):
-                where.append(value)
-    caption = "Left to right: the rows of the table, those with alike holes together. The stronger the colour, the more is missing."
+            numbers[0].append(names)
+            numbers[1].append(rows)
+            numbers[2].append(missing[place])
+    caption = (
+        "Left to right: the rows of the table, those with alike holes together. "
+        "The stronger the colour, the more is missing."
+    )
     return Figure("holes", "Map of the holes", caption, hole_map(holes), "holes", numbers)
 
 
@@ -214,13 +219,10 @@ def together_figures(found: Found) -> list[Figure]:
         return []
     numbers: tuple[list[Value], ...] = ([], [], [], [])
     for one, (before, after) in enumerate(zip(together.before, together.after, strict=True)):
-        for two, pair in enumerate(zip(before, after, strict=True)):
-            for where, value in zip(
-                numbers, (together.labels[one], together.labels[two], *pair), strict=True
-            ):
-                where.append(
-                    None if value is None else value if isinstance(value, str) else float(f"{value:.4g}")
-                )
+        numbers[0] += [together.labels[one]] * len(after)
+        numbers[1] += together.labels
+        numbers[2] += [None if value is None else _shortest(value) for value in before]
+        numbers[3] += _rounded(after)
     figures = []
     both = (
         (
@@ -245,6 +247,6 @@ def _rounded(values: Iterable[float]) -> list[Value]:
 
 def _shortest(value: float) -> Value:
     rounded = float(f"{value:.4g}")
-    if rounded != rounded or rounded in {float("inf"), float("-inf")}:
+    if not isfinite(rounded):
         return None
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded

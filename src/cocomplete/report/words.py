@@ -1,6 +1,8 @@
 """Numbers as readers of the page meet them; no line ends between a number and its per cent."""
 
-from cocomplete.report.record import Compared
+from collections.abc import Sequence
+
+from cocomplete.report.record import Compared, Judged
 from cocomplete.report.svg.frame import short
 
 COMPARED: dict[Compared, tuple[str, str]] = {
@@ -9,6 +11,8 @@ COMPARED: dict[Compared, tuple[str, str]] = {
     "worse": ("✗", "worse than"),
 }
 """A sign and words: colour says nothing here."""
+OFF = "off by, in "
+_FROM_WORST: tuple[Compared, ...] = ("worse", "better", "level")
 
 
 def percent(share: float | None, digits: int = 2) -> str:
@@ -28,6 +32,35 @@ def percent(share: float | None, digits: int = 2) -> str:
     return f"{short(100 * share, digits)}\u00a0%"
 
 
+def judged_parts(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """Put the measures of a part together, in the order in which they come."""
+    parts: dict[str, list[Judged]] = {}
+    for one in judged:
+        parts.setdefault(one.part, []).append(one)
+    return parts
+
+
+def headline(judged: Sequence[Judged]) -> str:
+    """Say in one sentence where fills are better than the trivial answer, and where not.
+
+    A part that is worse by any of its measures is called worse, and better only if it is so by one of them.
+    """
+    groups: dict[Compared, list[str]] = {"better": [], "level": [], "worse": []}
+    for part, measures in judged_parts(judged).items():
+        all_compared = {one.compared for one in measures}
+        groups[next(one for one in _FROM_WORST if one in all_compared)].append(part)
+    said: list[str] = []
+    for compared, parts in groups.items():
+        if parts:
+            subject = _listed(parts) if said else _listed(parts).capitalize()
+            said.append(f"{subject} were filled {COMPARED[compared][1]}")
+    return f"{'; '.join(said)} by the trivial answer." if said else ""
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def count(number: int) -> str:
     """Give a whole number, its thousands apart."""
     return f"{number:,}".replace(",", "\u202f")
@@ -39,12 +72,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def error_text(measure: str, error: float) -> str:
-    """Give an error with its unit: "0.61 standard deviations" or "12 % wrong".
+    """Give an error with its unit: "0.61 standard deviations off", "12 % wrong" or "0.3 log-loss".
 
     Examples
     --------
-    >>> error_text("off by, in standard deviations", 0.613)
-    '0.61 standard deviations'
+    >>> error_text("off by, in standard deviations", 0.613), error_text("log-loss", 0.3)
+    ('0.61 standard deviations off', '0.3 log-loss')
     """
     number, unit = error_parts(measure, error)
     return f"{number} {unit}"
@@ -54,4 +87,6 @@ def error_parts(measure: str, error: float) -> tuple[str, str]:
     """Give an error's number and its unit apart, so that the page can set one larger."""
     if measure == "share wrong":
         return f"{short(100 * error, 2)}\u00a0%", "wrong"
-    return short(error, 2), measure.removeprefix("off by, in ")
+    if measure.startswith(OFF):
+        return short(error, 2), f"{measure.removeprefix(OFF)} off"
+    return short(error, 2), measure

@@ -87,6 +87,15 @@ function startContents() {
       else link.removeAttribute("aria-current");
     });
   };
+  // Inside a notebook's frame a link to a part would lead to the notebook's own address.
+  if (window.location.protocol === "about:") {
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      one(link.getAttribute("href")).scrollIntoView();
+    });
+  }
   let waiting = false;
   window.addEventListener("scroll", () => {
     if (waiting) return;

@@ -84,7 +84,7 @@ function startTipping() {
     const shift = Number(slider.value);
     slider.setAttribute("aria-valuetext", signed(shift) + " standard deviations");
     const figure = one("[data-tipping-chart]", box);
-    figure.replaceChildren(tippingChart(chosen, shift, figure.clientWidth));
+    figure.replaceChildren(tippingChart(chosen, shift, figure.clientWidth || LINE.most));
     one("[data-tipping-says]", box).textContent = tippingSentence(chosen, shift);
   };
   slider.addEventListener("input", show);

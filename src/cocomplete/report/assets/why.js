@@ -29,7 +29,7 @@ function whyTable(why) {
   const table = make("table");
   const head = make("thead");
   const titles = make("tr");
-  for (const [text, css] of [["observed cell", ""], ["", ""], [UNITS[unit], "number"]]) {
+  for (const [text, css] of [["observed cell", ""], ["", ""], ["in " + UNITS[unit], "number"]]) {
     const title = make(text ? "th" : "td", css, text);
     if (text) title.scope = "col";
     titles.append(title);

@@ -72,7 +72,7 @@ def beside_trivial(judged: Judged) -> Drawing:
 
 
 def label_states(label: LabelReport) -> Drawing:
-    """Draw the known zeros and ones of a label, as what its unknown cells were filled, and its rates of ones."""
+    """Draw the known zeros and ones of a label, as what unknown cells were filled, and its rates."""
     zeros = label.unknown - label.filled_ones
     parts = (
         (label.ones, "observed", "1"),
@@ -95,7 +95,8 @@ def label_states(label: LabelReport) -> Drawing:
     after = f"{short(100 * label.rate_after, 2)}\u00a0%"
     alternative = (
         f"{label.name}: {label.ones} known ones, {label.zeros} known zeros; of {label.unknown} unknown cells "
-        f"{label.filled_ones} were filled with 1, {zeros} with 0. Rate of ones: {before} before, {after} after."
+        f"{label.filled_ones} were filled with 1, {zeros} with 0. "
+        f"Rate of ones: {before} before, {after} after."
     )
     return Drawing(WIDTH, 146, alternative, (*marks, *_rates(label, before, after)))
 

@@ -1,5 +1,7 @@
 """Observed against filled values of a column: bars for what was observed, an outline for what was filled."""
 
+from itertools import accumulate, pairwise
+
 from cocomplete.report.record import Distribution
 from cocomplete.report.svg.frame import (
     WIDTH,
@@ -31,8 +33,8 @@ def observed_against_filled(name: str, distribution: Distribution) -> Drawing:
     Returns
     -------
     Drawing
-        Shape tells the two apart, not colour alone: observed values are bars, filled ones an outline, or a hatched
-        bar below.
+        Shape tells the two apart, not colour alone: observed values are bars, filled ones an outline, or
+        a hatched bar below.
     """
     return _levels(name, distribution) if distribution.levels else _bins(name, distribution)
 
@@ -48,7 +50,7 @@ def _percent(share: float) -> str:
 
 def _bins(name: str, distribution: Distribution) -> Drawing:
     edges = distribution.edges
-    widths = [max(right - left, 1e-300) for left, right in zip(edges, edges[1:], strict=False)]
+    widths = [max(right - left, 1e-300) for left, right in pairwise(edges)]
     # Heights are shares by width, so that bins of unequal width do not deceive.
     observed, filled = (
         [share / width for share, width in zip(_shares(counts), widths, strict=True)]
@@ -114,11 +116,8 @@ def _alternative(name: str, distribution: Distribution) -> str:
 
 
 def _middle(distribution: Distribution, counts: tuple[int, ...]) -> str:
-    """Say near which tick the middle value lies: ticks are words in the user's own units, dates among them."""
-    half, reached = sum(counts) / 2, 0
-    ends = zip(distribution.edges, distribution.edges[1:], counts, strict=False)
-    for left, right, count in ends:
-        reached += count
-        if reached >= half:
-            break
-    return min(distribution.ticks, key=lambda tick: abs(tick.value - (left + right) / 2)).text
+    """Say near which tick the middle value lies: ticks are in the user's own units, words or dates."""
+    reached = accumulate(counts)
+    place = next(place for place, sofar in enumerate(reached) if sofar >= sum(counts) / 2)
+    middle = (distribution.edges[place] + distribution.edges[place + 1]) / 2
+    return min(distribution.ticks, key=lambda tick: abs(tick.value - middle)).text

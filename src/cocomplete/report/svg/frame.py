@@ -188,7 +188,7 @@ def rectangle(left: float, top: float, width: float, height: float) -> str:
 
 
 def bottom_axis(scale: Scale, y: float, marks: Sequence[float], labels: Sequence[str]) -> tuple[Mark, ...]:
-    """Draw a horizontal axis: a hair line, ticks and their words, but for words that would touch those before."""
+    """Draw a horizontal axis: a hair line, ticks and their words; words that would touch are left out."""
     line = f"M{at(scale.start)} {at(y)}H{at(scale.end)}"
     words: list[Mark] = []
     reached = -math.inf
