@@ -14,7 +14,7 @@ from cocomplete.report.record import (
     ReportRecord,
 )
 from cocomplete.report.svg.bars import label_states, loadings
-from cocomplete.report.svg.distribution import observed_against_filled
+from cocomplete.report.svg.distribution import observed_against_filled, wider_steps
 from cocomplete.report.svg.frame import Drawing
 from cocomplete.report.svg.heat_map import heat_map, strongest
 from cocomplete.report.svg.held_out import truth_against_fill
@@ -102,7 +102,9 @@ def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
         return Figure(
             key, "Observed against filled", caption, drawing, "levels", (distribution.levels, *numbers)
         )
-    caption = "Bars: observed. Outline: filled. Each has the same area."
+    few = len(wider_steps(distribution.edges, distribution.filled)[1]) < len(distribution.filled)
+    outline = "filled, in wider steps as they are few" if few else "filled"
+    caption = f"Bars: observed. Outline: {outline}. Each has the same area."
     ends = (_rounded(distribution.edges[:-1]), _rounded(distribution.edges[1:]))
     return Figure(key, "Observed against filled", caption, drawing, "bins", (*ends, *numbers))
 
@@ -154,11 +156,14 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
         (label.ones, label.filled_ones, label.unknown - label.filled_ones, label.zeros),
     )
     caption = (
-        f"Known: {counted(label.ones, 'one')} and {counted(label.zeros, 'zero')}. Of "
-        f"{counted(label.unknown, 'unknown cell')}, {count(label.filled_ones)} were filled with 1."
+        f"Known: {counted(label.ones, 'one')} and {counted(label.zeros, 'zero')}. Filled with 1: "
+        f"{count(label.filled_ones)} of {counted(label.unknown, 'unknown cell')}."
     )
     figures = [Figure(f"s{place}", "Before and after", caption, label_states(label), "states", numbers)]
-    for letter, title, held in (("r", "Hidden cells", label.held_out), ("q", "New rows", label.new_rows)):
+    for letter, title, held in (
+        ("r", "Hidden cells", label.held_out),
+        ("q", "Rows without known labels", label.new_rows),
+    ):
         if held is not None and held.reliability:
             figures.append(_reliability(f"{letter}{place}", title, label.name, held))
     return figures
@@ -207,7 +212,7 @@ def factor_figures(found: Found) -> list[Figure]:
             [one.name for one in factor.loadings],
             _rounded([one.loading for one in factor.loadings]),
         )
-        caption = f"{percent(factor.share)} of the sum of squared singular values."
+        caption = f"{percent(factor.share).capitalize()} of the sum of squared singular values."
         figures.append(Figure(f"f{place}", title, caption, loadings(title, factor), "loadings", numbers))
     return figures
 
@@ -219,10 +224,10 @@ def together_figures(found: Found) -> list[Figure]:
         return []
     numbers: tuple[list[Value], ...] = ([], [], [], [])
     for one, (before, after) in enumerate(zip(together.before, together.after, strict=True)):
-        numbers[0] += [together.labels[one]] * len(after)
-        numbers[1] += together.labels
-        numbers[2] += [None if value is None else _shortest(value) for value in before]
-        numbers[3] += _rounded(after)
+        numbers[0].extend([together.labels[one]] * len(after))
+        numbers[1].extend(together.labels)
+        numbers[2].extend(None if value is None else _shortest(value) for value in before)
+        numbers[3].extend(_rounded(after))
     figures = []
     both = (
         (

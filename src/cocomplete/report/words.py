@@ -52,9 +52,13 @@ def headline(judged: Sequence[Judged]) -> str:
     said: list[str] = []
     for compared, parts in groups.items():
         if parts:
-            subject = _listed(parts) if said else _listed(parts).capitalize()
-            said.append(f"{subject} were filled {COMPARED[compared][1]}")
-    return f"{'; '.join(said)} by the trivial answer." if said else ""
+            words = COMPARED[compared][1]
+            said.append(f"{_listed(parts)} {words.removesuffix(' than')}" if said else _opening(parts, words))
+    return f"{'; '.join(said)}." if said else ""
+
+
+def _opening(parts: list[str], words: str) -> str:
+    return f"{_listed(parts).capitalize()} were filled {words} by the trivial answer"
 
 
 def _listed(names: list[str]) -> str:
@@ -72,12 +76,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def error_text(measure: str, error: float) -> str:
-    """Give an error with its unit: "0.61 standard deviations off", "12 % wrong" or "0.3 log-loss".
+    """Give an error with its unit: "0.61 standard deviations off", "12 % wrong" or "0.30 log-loss".
 
     Examples
     --------
     >>> error_text("off by, in standard deviations", 0.613), error_text("log-loss", 0.3)
-    ('0.61 standard deviations off', '0.3 log-loss')
+    ('0.61 standard deviations off', '0.30 log-loss')
     """
     number, unit = error_parts(measure, error)
     return f"{number} {unit}"
@@ -88,5 +92,5 @@ def error_parts(measure: str, error: float) -> tuple[str, str]:
     if measure == "share wrong":
         return f"{short(100 * error, 2)}\u00a0%", "wrong"
     if measure.startswith(OFF):
-        return short(error, 2), f"{measure.removeprefix(OFF)} off"
-    return short(error, 2), measure
+        return f"{error:.2f}", f"{measure.removeprefix(OFF)} off"
+    return f"{error:.2f}", measure

@@ -120,5 +120,5 @@ def _rates(label: LabelReport, before: str, after: str) -> tuple[Mark, ...]:
 
 def share_bar(name: str, share: float) -> Drawing:
     """Draw a thin bar of a share, for a cell of a table; its number stands beside it."""
-    bar = Path("filled-bar", rectangle(1, 2, Scale(0, 1, 0, 58)(share), 8))
+    bar = Path("filled-bar", rectangle(1, 2, max(Scale(0, 1, 0, 58)(share), 1), 8) if share > 0 else "")
     return Drawing(60, 12, f"{name}: {short(100 * share, 2)} %", (bar,), "mini")

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from sys import float_info
 from typing import Any
 
 WIDTH = 320  # drawn one to one on a phone, so that text in charts is as large as text beside them
@@ -14,8 +15,8 @@ def short(number: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> short(0.12345), short(1234567), short(-0.0), short(12.0), short(1e-9)
-    ('0.123', '1 230 000', '0', '12', '1e-9')
+    >>> short(0.12345), short(1234.5), short(-0.0), short(12.0), short(1e-9)
+    ('0.123', '1230', '0', '12', '1e-9')
     """
     if not math.isfinite(number):
         return "unknown"
@@ -68,7 +69,9 @@ class Scale:
         """Give the pixel of a value; values beyond the ends are drawn at the ends."""
         if not self.high > self.low or math.isnan(value):
             return (self.start + self.end) / 2
-        share = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        # Halves, for the whole range of numbers near the largest there are would be infinite.
+        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        share = min(max(share, 0.0), 1.0)
         return self.start + share * (self.end - self.start)
 
 
@@ -81,8 +84,8 @@ def limits(values: Iterable[float], margin: float = 0.0) -> tuple[float, float]:
     if low == high:
         away = abs(low) / 10 or 1.0
         return low - away, high + away
-    away = (high - low) * margin
-    return low - away, high + away
+    away = 2 * margin * (high / 2 - low / 2)
+    return max(low - away, -float_info.max), min(high + away, float_info.max)
 
 
 @dataclass(frozen=True)
