@@ -10,7 +10,7 @@ from cocomplete.problem.observations import Observations
 from cocomplete.report.columns import column_reports
 from cocomplete.report.filled import filled_cells
 from cocomplete.report.found import found
-from cocomplete.report.held_out import Predicted, held_out_of_fit, held_out_of_rows, new_rows
+from cocomplete.report.held_out import ErrorUnits, Predicted, held_out_of_fit, held_out_of_rows, new_rows
 from cocomplete.report.holes_map import holes_map, never_together
 from cocomplete.report.labels import label_reports
 from cocomplete.report.reasons import reason
@@ -49,14 +49,14 @@ def collect(source: Source, refitted: tuple[Predicted, int] | None = None, seed:
     if held is None:
         held, sampled = refitted if refitted is not None else (None, 0)
         origin = "none" if held is None else "sample"
-    new = _new(source, seed)
+    new, units = _new(source, seed), ErrorUnits(source.model)
     return ReportRecord(
         SCHEMA,
         source.title,
         len(source.rows),
-        verdict(source, held, new, origin, sampled),
+        verdict(source, held, new, units, origin, sampled),
         _given(source),
-        column_reports(source, held, new),
+        column_reports(source, held, new, units),
         label_reports(source, held, new),
         found(source),
         _done(source),

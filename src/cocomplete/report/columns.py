@@ -29,7 +29,9 @@ OTHERS = "(others)"
 OFF_BY, WRONG = "off by, in standard deviations", "share wrong"
 
 
-def column_reports(source: Source, held: Predicted | None, new: Predicted | None) -> tuple[ColumnReport, ...]:
+def column_reports(
+    source: Source, held: Predicted | None, new: Predicted | None, units: ErrorUnits
+) -> tuple[ColumnReport, ...]:
     """Describe every feature.
 
     Parameters
@@ -37,10 +39,10 @@ def column_reports(source: Source, held: Predicted | None, new: Predicted | None
     source : Source
     held, new : Predicted or None
         Held-out cells of rows of the fit, and of new ones.
+    units : ErrorUnits
     """
     d = len(source.features.kinds)
     points = int(np.clip(ALL_POINTS // max(d, 1), 1, MOST_POINTS))
-    units = ErrorUnits(source.model)
     found = []
     for j in range(d):
         observed = int(source.known[:, j].sum())

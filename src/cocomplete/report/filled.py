@@ -14,7 +14,7 @@ from cocomplete.report.record import FilledCell, FilledCells
 from cocomplete.report.sentences import filled_sentence
 from cocomplete.report.source import Source
 from cocomplete.report.texts import axis_text, cut, short, value_text
-from cocomplete.report.why import Explained
+from cocomplete.report.why import ExplainedRows, Explainer
 from cocomplete.table.containers import DateColumn, TextColumn
 from cocomplete.table.kinds import Category, Ordinal, Posterior, YesNo
 
@@ -58,10 +58,11 @@ def filled_cells(source: Source) -> FilledCells:
     least, others = _shown(sure)
     shown = np.sort(np.concatenate((least, others)))
     cells: list[FilledCell] = []
+    explainer = Explainer(source)
     rows, place = np.unique(row[shown], return_inverse=True)
     for first in range(0, len(rows), ROWS_AT_ONCE):
         some = rows[first : first + ROWS_AT_ONCE]
-        explained = Explained(source, source.rows[some])
+        explained = explainer.rows(source.rows[some])
         for k in np.flatnonzero((place >= first) & (place < first + len(some))):
             at = shown[k]
             where = int(place[k]) - first, int(row[at]), int(column[at])
@@ -107,14 +108,14 @@ def _certainty(source: Source) -> FloatArray:
 
 
 def _cell(
-    source: Source, explained: Explained, place: int, row: int, column: int, certainty: float
+    source: Source, explained: ExplainedRows, place: int, row: int, column: int, certainty: float
 ) -> FilledCell:
     """Describe one cell.
 
     Parameters
     ----------
     source : Source
-    explained : Explained
+    explained : ExplainedRows
     place : int
         Of the row among those that are explained.
     row : int

@@ -29,6 +29,7 @@ def verdict(
     source: Source,
     held: Predicted | None,
     new: Predicted | None,
+    units: ErrorUnits,
     origin: Literal["fit", "sample", "none"],
     sampled: int,
 ) -> Verdict:
@@ -39,12 +40,12 @@ def verdict(
     source : Source
     held, new : Predicted or None
         Held-out cells of rows of the fit, and of new ones.
+    units : ErrorUnits
     origin : {"fit", "sample", "none"}
         Where the first come from.
     sampled : int
         Rows of a refit.
     """
-    units = ErrorUnits(source.model)
     judged: list[Judged] = []
     if held is not None:
         summary = source.validation if origin == "fit" else None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
-from cocomplete.fitted.parts import Part
+from cocomplete.fitted.parts import LABEL_PARTS, Part
 from cocomplete.members.average import Average
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
@@ -34,25 +34,84 @@ Text = Callable[[int, int], str]
 """From a row and a column to what stands there."""
 
 
-class Explained:
-    """Some rows of a report, with what their observed cells add to any cell.
+class Explainer:
+    """Explains fills by the posterior averages of a model, and compares rows.
 
     Parameters
     ----------
     source : Source
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        informative = source.model.informative
+        self.place = np.cumsum(informative.columns) - 1
+        owner = np.concatenate((source.features.groups, len(source.features.kinds) + source.labels.groups))
+        self.owner = owner[informative.columns]
+
+    def member(self, part: Part) -> tuple[int, Average, float] | None:
+        """Give the posterior average with the largest weight in a part; that of draws where none has any.
+
+        Returns
+        -------
+        tuple of int, Average and float, or None
+            Its place among the members, itself, and its weight.
+        """
+        model = self.source.model
+        weights = model.ensemble.weights[part]
+        averages = [(k, one) for k, one in enumerate(model.ensemble.members) if isinstance(one, Average)]
+        if averages:
+            k, member = max(averages, key=lambda one: (float(weights[one[0]]), -one[0]))
+            # Where only ones are recorded, labels are predicted by another model.
+            replaced = model.positive is not None and part in LABEL_PARTS
+            return k, member, 0.0 if replaced else float(weights[k])
+        return (-1, model.joint, 0.0) if isinstance(model.joint, Average) else None
+
+    def cells(self, member: Average, rows: NDArray[np.intp]) -> Cells:
+        """Observed cells of some rows as a member sees them."""
+        model, observed = self.source.model, self.source.observed
+        some = model.fitted_as(Observations(observed.X[rows], observed.Y[rows]))
+        return Cells.of(member.encoding.apply(model.informative.narrow(some)))
+
+    def rows(self, rows: NDArray[np.intp]) -> "ExplainedRows":
+        """Prepare some rows, whose cells are then explained one by one."""
+        return ExplainedRows(self, rows)
+
+    @cached_property
+    def comparing(self) -> "tuple[int, Average, FloatArray] | None":
+        """The member by which rows are compared, and the root of what its factors make of the columns."""
+        found = self.member("numbers" if (~self.source.model.yes_no).any() else "yes-no")
+        if found is None or not found[1].posterior.rank:
+            return None
+        V = found[1].posterior.V[:, 1:]
+        values, vectors = np.linalg.eigh(V.T @ V)
+        return found[0], found[1], vectors * np.sqrt(np.maximum(values, 0))
+
+    @cached_property
+    def pool(self) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+        """Rows to compare with, their profiles, and the squared lengths of these."""
+        if self.comparing is None:
+            return np.empty(0, np.intp), np.empty((0, 0)), np.empty(0)
+        _, member, root = self.comparing
+        pool = spread(self.source.n_rows, COMPARED)
+        profiles = member.posterior.rows(self.cells(member, pool)).U[:, 1:] @ root
+        return pool, profiles, np.asarray((profiles**2).sum(axis=1))
+
+
+class ExplainedRows:
+    """Some rows of a report, with what their observed cells add to any cell.
+
+    Parameters
+    ----------
+    explainer : Explainer
     rows : ndarray of int
         The user's rows.
     """
 
-    def __init__(self, source: Source, rows: NDArray[np.intp]) -> None:
-        self.source, self.rows = source, rows
+    def __init__(self, explainer: Explainer, rows: NDArray[np.intp]) -> None:
+        self.explainer, self.rows = explainer, rows
         self._influences: dict[int, Influences] = {}
-        informative = source.model.informative
-        self._place = np.cumsum(informative.columns) - 1
-        wide = np.flatnonzero(informative.columns)
-        d = len(source.features.kinds)
-        owner = np.concatenate((source.features.groups, d + source.labels.groups))
-        self._owner = owner[wide]
+        self._similar: dict[int, tuple[str, ...]] = {}
 
     def why(self, row: int, target: int, part: Part, text: Text, *, opposite: bool = False) -> Why | None:
         """Explain one cell.
@@ -75,19 +134,19 @@ class Explained:
         Why or None
             None where no posterior average is among the members, or the column took no part.
         """
-        found = self._member(part)
-        if found is None or not self.source.model.informative.columns[target]:
+        found = self.explainer.member(part)
+        if found is None or not self.explainer.source.model.informative.columns[target]:
             return None
         k, member, weight = found
         order = member.encoding.order
-        inner = int(order[self._place[target]])
+        inner = int(order[self.explainer.place[target]])
         influences = self._of(k, member)
         column, terms, start = influences.terms(row, inner)
         scale, unit = 1.0, "standard deviations"
         if inner >= member.encoding.n_numbers:
             scale, unit = 1 / np.sqrt(1 + np.pi / 8 * influences.variance(row, inner)), "log-odds"
         scale = -scale if opposite else scale
-        owner = self._owner[np.argsort(order)[column]]
+        owner = self.explainer.owner[np.argsort(order)[column]]
         columns, place = np.unique(owner, return_inverse=True)
         amounts = scale * np.bincount(place, terms, minlength=len(columns))
         largest = np.argsort(-np.abs(amounts), kind="stable")[:MOST_PULLS]
@@ -103,53 +162,25 @@ class Explained:
 
     def similar(self, row: int) -> tuple[str, ...]:
         """Name the rows whose posterior means are nearest, measured by what they make of the columns."""
-        pool, profiles, own = self._profiles
-        if not pool.size:
-            return ()
-        distance = ((profiles - own[row]) ** 2).sum(axis=1)
-        distance[pool == self.rows[row]] = np.inf
-        nearest = np.argsort(distance, kind="stable")[:SIMILAR]
-        return tuple(self.source.row_name(int(pool[i])) for i in nearest if np.isfinite(distance[i]))
+        if row not in self._similar:
+            self._similar[row] = self._nearest(row)
+        return self._similar[row]
 
-    def _member(self, part: Part) -> tuple[int, Average, float] | None:
-        """Give the posterior average with the largest weight in a part; that of draws where none has any."""
-        model = self.source.model
-        weights = model.ensemble.weights[part]
-        found = [
-            (float(weights[k]), -k, one)
-            for k, one in enumerate(model.ensemble.members)
-            if isinstance(one, Average)
-        ]
-        # Where only ones are recorded, labels are predicted by another model.
-        replaced = model.positive is not None and part in ("labels", "unlabelled")
-        if found:
-            weight, k, member = max(found, key=lambda one: one[:2])
-            return -k, member, 0.0 if replaced else weight
-        return (-1, model.joint, 0.0) if isinstance(model.joint, Average) else None
+    def _nearest(self, row: int) -> tuple[str, ...]:
+        pool, profiles, norms = self.explainer.pool
+        if self.explainer.comparing is None:
+            return ()
+        k, member, root = self.explainer.comparing
+        own = self._of(k, member).rows.U[row, 1:] @ root
+        distance = norms - 2 * (profiles @ own)
+        distance[pool == self.rows[row]] = np.inf
+        near = np.argpartition(distance, min(SIMILAR, len(pool) - 1))[: SIMILAR + 1]
+        nearest = near[np.lexsort((near, distance[near]))][:SIMILAR]
+        source = self.explainer.source
+        return tuple(source.row_name(int(pool[i])) for i in nearest if np.isfinite(distance[i]))
 
     def _of(self, k: int, member: Average) -> Influences:
         if k not in self._influences:
-            cells = self._cells(member, self.rows)
+            cells = self.explainer.cells(member, self.rows)
             self._influences[k] = Influences.of(member.posterior, cells)
         return self._influences[k]
-
-    def _cells(self, member: Average, rows: NDArray[np.intp]) -> Cells:
-        """Observed cells of some rows as a member sees them."""
-        model, observed = self.source.model, self.source.observed
-        some = model.fitted_as(Observations(observed.X[rows], observed.Y[rows]))
-        return Cells.of(member.encoding.apply(model.informative.narrow(some)))
-
-    @cached_property
-    def _profiles(self) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-        """Rows to compare with, and profiles of these and of the rows that are explained."""
-        found = self._member("numbers" if (~self.source.model.yes_no).any() else "yes-no")
-        if found is None or not found[1].posterior.rank:
-            return np.empty(0, np.intp), np.empty((0, 0)), np.empty((0, 0))
-        k, member, _ = found
-        posterior = member.posterior
-        V = posterior.V[:, 1:]
-        values, vectors = np.linalg.eigh(V.T @ V)
-        root = vectors * np.sqrt(np.maximum(values, 0))
-        pool = spread(self.source.n_rows, COMPARED)
-        profiles = posterior.rows(self._cells(member, pool)).U[:, 1:] @ root
-        return pool, profiles, self._of(k, member).rows.U[:, 1:] @ root
