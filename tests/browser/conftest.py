@@ -95,14 +95,18 @@ def open_page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture(scope="session")
 def usual() -> ReportRecord:
-    """Make a record with 9 features, 5 labels and 300 filled cells."""
-    return wide_record(9, 5, 300)
+    """Make a record with 7 features, 3 labels and 300 filled cells; its first column tips at 0.3."""
+    record = wide_record(7, 3, 300, points=40)
+    first = replace(
+        record.limits.tipping[0], mean=10.2, standard_error=0.3, share_filled=0.2, sd=5.0, delta=0.3
+    )
+    return replace(record, limits=replace(record.limits, tipping=(first, *record.limits.tipping[1:])))
 
 
 @pytest.fixture(scope="session")
 def wide() -> ReportRecord:
-    """Make a record of 500 columns."""
-    return wide_record(480, 20, 2000)
+    """Make a record of so many columns that the script draws them."""
+    return wide_record(90, 5, 300, points=40)
 
 
 @pytest.fixture(scope="session")
