@@ -315,7 +315,7 @@ def test_without_scripts_sentences_charts_and_tables_are_there(
 
 def test_columns_of_a_wide_table_are_drawn_when_opened(open_page: OpenPage, wide: ReportRecord) -> None:
     page = open_page(wide)
-    assert page.locator("#columns svg").count() == 0
+    expect(page.locator("#columns svg")).to_have_count(3)  # of the first, which is open
     page.get_by_label("Find a column").fill("measurement 077")
     card = page.locator("[data-cards=columns] .card:not([hidden])")
     expect(card).to_have_count(1)

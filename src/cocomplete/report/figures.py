@@ -195,8 +195,11 @@ def holes_figure(record: ReportRecord) -> Figure:
             numbers[0].append(names)
             numbers[1].append(rows)
             numbers[2].append(missing[place])
+    one = (
+        "column" if all(len(columns) < 2 for columns in holes.columns) else "column or group of columns alike"
+    )
     caption = (
-        "Left to right: the rows of the table, those with alike holes together. "
+        f"Each line is a {one}. Left to right: the rows of the table, those with alike holes together. "
         "The stronger the colour, the more is missing."
     )
     return Figure("holes", "Map of the holes", caption, hole_map(holes), "holes", numbers)

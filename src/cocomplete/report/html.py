@@ -48,7 +48,7 @@ DRAWN = 60
 """Up to so many columns and labels are drawn in the page; of more, the script draws those that are opened:
 packed, drawings take a quarter of the bytes."""
 OPENED = 12
-"""Up to so many columns, or labels, are open when the page is; the others open one by one."""
+"""Up to so many columns, or labels, are open when the page is; of more, the first."""
 LISTED = 30
 """Filled cells, the least certain ones, that are printed, and shown where scripts do not run."""
 

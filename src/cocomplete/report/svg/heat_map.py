@@ -6,6 +6,7 @@ from cocomplete.report.svg.frame import WIDTH, Drawing, Mark, Path, Words, clipp
 
 SHADES = 5
 LEFT, TOP = 118.0, 20.0
+ROOM = 15  # pixels that a number of two digits needs
 
 
 def heat_map(
@@ -59,9 +60,9 @@ def heat_map(
                 continue
             shade = round(SHADES * value / most)
             shades[shade] += box
-            if side >= 21:
+            if side >= ROOM:
                 number = _percent(value) if percent else short(value, 4)
-                css = "in-cell on-dark" if shade >= 4 else "in-cell"
+                css = "in-cell" + (" on-dark" if shade >= 4 else "") + (" small" if side < 21 else "")
                 words.append(Words(x + side / 2, y + tall / 2 + 4, number, css, "middle"))
     boxes = (Path(f"heat heat-{shade}", commands) for shade, commands in enumerate(shades))
     height = TOP + tall * max(len(names), 1) + 2
