@@ -63,9 +63,18 @@ def wide_record(features: int, labels: int, cells: int, points: int = 200) -> Re
     return ReportRecord(
         SCHEMA,
         "wide table",
+        20_000,
         Verdict(
             (
-                Judged("features", "off by, in standard deviations", 0.667, 0.99, "column means", 10_000, "better"),
+                Judged(
+                    "features",
+                    "off by, in standard deviations",
+                    0.667,
+                    0.99,
+                    "column means",
+                    10_000,
+                    "better",
+                ),
                 Judged("labels", "share wrong", 0.128, 0.216, "the commoner value", 4800, "better"),
             ),
             "sample",
@@ -78,7 +87,10 @@ def wide_record(features: int, labels: int, cells: int, points: int = 200) -> Re
         _found(columns, labels, rng),
         Done(
             (Setting("fill", "a value that the column could hold"), Setting("random state", "0")),
-            (MemberWeights("average", 0.7, 0.5, 0.6, 0.4), MemberWeights("kernel regression", 0.3, 0.5, 0.4, 0.6)),
+            (
+                MemberWeights("average", 0.7, 0.5, 0.6, 0.4),
+                MemberWeights("kernel regression", 0.3, 0.5, 0.4, 0.6),
+            ),
             None,
             None,
             "0.1.0",
@@ -115,8 +127,8 @@ def _holes(columns: int, rng: np.random.Generator) -> HolesMap:
 
 def _column(place: int, given: GivenColumn, points: int, rng: np.random.Generator) -> ColumnReport:
     sentence = (
-        f"{given.missing} of {ROWS} cells were filled; hidden cells were off by 0.62 standard deviations, where the "
-        "column's mean is off by 0.99."
+        f"{given.missing} of {ROWS} cells were filled; hidden cells were off by 0.62 standard deviations, "
+        "where the column's mean is off by 0.99."
     )
     if given.kind == "ordinal":
         counts = rng.multinomial(ROWS - given.missing, [0.1, 0.3, 0.3, 0.2, 0.1])
@@ -133,7 +145,9 @@ def _column(place: int, given: GivenColumn, points: int, rng: np.random.Generato
     held = HeldOutCells(
         400, "off by, in standard deviations", 0.62, 0.99, "better", 0.91, _points(points, rng), (), ()
     )
-    new = HeldOutCells(400, "off by, in standard deviations", 0.98, 0.99, "level", 0.88, _points(points, rng), (), ())
+    new = HeldOutCells(
+        400, "off by, in standard deviations", 0.98, 0.99, "level", 0.88, _points(points, rng), (), ()
+    )
     return ColumnReport(place, ROWS - given.missing, given.missing, spread, held, new, sentence)
 
 
@@ -148,7 +162,13 @@ def _label(place: int, features: int, columns: list[GivenColumn], rng: np.random
     known = ROWS - given.missing
     ones = int(known * rng.uniform(0.1, 0.6))
     bins = tuple(
-        ReliabilityBin(k / 10, (k + 1) / 10, k / 10 + 0.05, float(np.clip(k / 10 + rng.normal(0.05, 0.04), 0, 1)), 300 - 28 * k)
+        ReliabilityBin(
+            k / 10,
+            (k + 1) / 10,
+            k / 10 + 0.05,
+            float(np.clip(k / 10 + rng.normal(0.05, 0.04), 0, 1)),
+            300 - 28 * k,
+        )
         for k in range(10)
     )
     held = HeldOutLabel(1740, 520, 0.12, 0.3, 0.31, 0.61, "better", 0.81, 0.3, bins)
@@ -175,7 +195,9 @@ def _found(columns: list[GivenColumn], labels: int, rng: np.random.Generator) ->
         pairs = zip(chosen.tolist(), sizes.tolist(), strict=True)
         factors.append(Factor(share, tuple(Loading(columns[one].name, size) for one, size in pairs)))
     near = [
-        Neighbours(place, tuple(Near(int(one), 0.8) for one in rng.choice(len(columns), min(3, len(columns)))))
+        Neighbours(
+            place, tuple(Near(int(one), 0.8) for one in rng.choice(len(columns), min(3, len(columns))))
+        )
         for place in range(len(columns))
     ]
     shown = min(labels, 15)
@@ -193,7 +215,9 @@ def _tipping(place: int, column: GivenColumn, rng: np.random.Generator) -> Tippi
     share, sd = column.share_missing, 5.0
     error = sd / float(np.sqrt(ROWS - column.missing))
     if column.part == "label":
-        return TippingPoint(column.name, place, "rate", 0.31, "31 %", 0.004, share, 0.46, 0.004 / (share * 0.46))
+        return TippingPoint(
+            column.name, place, "rate", 0.31, "31 %", 0.004, share, 0.46, 0.004 / (share * 0.46)
+        )
     return TippingPoint(column.name, place, "mean", 10.2, "10.2", error, share, sd, error / (share * sd))
 
 
@@ -232,5 +256,5 @@ def _cells(many: int, columns: list[GivenColumn], rng: np.random.Generator) -> F
         many // 2,
         many - many // 2,
         tuple(cells),
-        f"{many * 40} cells were filled; the table shows the {many // 2} least certain and a sample of {many - many // 2}.",
+        f"{many * 40} cells were filled; the table shows the {many // 2} least certain and a sample.",
     )

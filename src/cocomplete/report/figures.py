@@ -1,17 +1,26 @@
-"""From the record to figures: a drawing, what stands under it, and its numbers for whoever wants them as CSV."""
+"""From the record to figures: a drawing, what stands under it, and its numbers as CSV has them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
-from cocomplete.report.record import ColumnReport, Distribution, Found, HeldOutCells, HeldOutLabel, LabelReport, ReportRecord
+from cocomplete.report.record import (
+    ColumnReport,
+    Distribution,
+    Found,
+    HeldOutCells,
+    HeldOutLabel,
+    LabelReport,
+    ReportRecord,
+)
 from cocomplete.report.svg.bars import label_states, loadings
-from cocomplete.report.svg.distribution import observed_against_filled
-from cocomplete.report.svg.heat_map import heat_map, strongest
+from cocomplete.report.svg.distribution import observed_against_filled, wider_steps
 from cocomplete.report.svg.frame import Drawing
+from cocomplete.report.svg.heat_map import heat_map, strongest
 from cocomplete.report.svg.held_out import truth_against_fill
 from cocomplete.report.svg.hole_map import hole_map
 from cocomplete.report.svg.reliability import reliability
-from cocomplete.report.words import COMPARED, counted, error_text, percent
+from cocomplete.report.words import COMPARED, count, counted, error_parts, error_text, percent
 
 Value = str | int | float | None
 
@@ -69,7 +78,9 @@ def column_figures(record: ReportRecord, column: ColumnReport) -> list[Figure]:
     both = (("h", "Hidden cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
     for letter, title, cells in both:
         if cells is not None and (cells.points or cells.confusion):
-            figures.append(_held_out(f"{letter}{column.column}", title, name, cells, column.distribution, drawn))
+            figures.append(
+                _held_out(f"{letter}{column.column}", title, name, cells, column.distribution, drawn)
+            )
     return figures
 
 
@@ -88,8 +99,12 @@ def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
     numbers: tuple[Sequence[Value], ...] = (distribution.observed, distribution.filled)
     if distribution.levels:
         caption = "Plain bars: observed. Hatched bars: filled. Shares of each."
-        return Figure(key, "Observed against filled", caption, drawing, "levels", (distribution.levels, *numbers))
-    caption = "Bars: observed. Outline: filled. Each has the same area."
+        return Figure(
+            key, "Observed against filled", caption, drawing, "levels", (distribution.levels, *numbers)
+        )
+    few = len(wider_steps(distribution.edges, distribution.filled)[1]) < len(distribution.filled)
+    outline = "filled, in wider steps as they are few" if few else "filled"
+    caption = f"Bars: observed. Outline: {outline}. Each has the same area."
     ends = (_rounded(distribution.edges[:-1]), _rounded(distribution.edges[1:]))
     return Figure(key, "Observed against filled", caption, drawing, "bins", (*ends, *numbers))
 
@@ -97,21 +112,23 @@ def _distribution(key: str, name: str, distribution: Distribution) -> Figure:
 def _held_out(key: str, title: str, name: str, cells: HeldOutCells, axis: Distribution, drawn: int) -> Figure:
     sign, words = COMPARED[cells.compared]
     caption = (
-        f"{counted(cells.cells, 'cell')}: {error_text(cells.measure, cells.error)}; trivial answer "
-        f"{error_text(cells.measure, cells.trivial)}. {sign} {words.capitalize()} the trivial answer."
+        f"{sign} {words.capitalize()} the trivial answer: {error_text(cells.measure, cells.error)}, the "
+        f"trivial answer {error_parts(cells.measure, cells.trivial)[0]}, in {counted(cells.cells, 'cell')}."
     )
     if cells.inside is not None:
-        caption += f" {percent(cells.inside)} inside the 90 % interval."
+        caption += f" {percent(cells.inside)} of the truths lie inside the 90\u00a0% interval."
     if not cells.points:
         return _confusion(key, title, caption, name, cells)
     many = min(drawn, len(cells.points))
     # Every so many, so that the same record gives the same page.
     points = [cells.points[place * len(cells.points) // many] for place in range(many)]
     if len(points) < cells.cells:
-        caption += f" Drawn: {len(points)} of them."
+        caption += f" Drawn: {len(points)}."
     numbers = tuple(
         _rounded(values)
-        for values in zip(*((point.truth, point.fill, point.low, point.high) for point in points), strict=True)
+        for values in zip(
+            *((point.truth, point.fill, point.low, point.high) for point in points), strict=True
+        )
     )
     return Figure(key, title, caption, truth_against_fill(name, points, axis.ticks), "points", numbers)
 
@@ -119,13 +136,16 @@ def _held_out(key: str, title: str, name: str, cells: HeldOutCells, axis: Distri
 def _confusion(key: str, title: str, caption: str, name: str, cells: HeldOutCells) -> Figure:
     right = sum(row[place] for place, row in enumerate(cells.confusion))
     total = sum(map(sum, cells.confusion))
-    alternative = f"Truth against fill of {total} held-out cells of {name}: {right} were filled with their true value."
+    alternative = (
+        f"Truth against fill of {total} held-out cells of {name}: {right} were filled with their true value."
+    )
     drawing = heat_map(alternative, cells.levels, cells.confusion, percent=False, corner="truth ↓ fill →")
     numbers: tuple[list[Value], ...] = ([], [], [])
     for truth, row in zip(cells.levels, cells.confusion, strict=True):
         for fill, many in zip(cells.levels, row, strict=True):
-            for where, value in zip(numbers, (truth, fill, many), strict=True):
-                where.append(value)
+            numbers[0].append(truth)
+            numbers[1].append(fill)
+            numbers[2].append(many)
     return Figure(key, title, caption, drawing, "confusion", numbers)
 
 
@@ -136,12 +156,14 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
         (label.ones, label.filled_ones, label.unknown - label.filled_ones, label.zeros),
     )
     caption = (
-        f"Known: {counted(label.ones, 'one')}, {counted(label.zeros, 'zero', 'zeros')}. Hatched: "
-        f"{counted(label.unknown, 'unknown cell')}, {label.filled_ones} filled with 1. Rate of ones "
-        f"{percent(label.rate_before)} before, {percent(label.rate_after)} after."
+        f"Known: {counted(label.ones, 'one')} and {counted(label.zeros, 'zero')}. Filled with 1: "
+        f"{count(label.filled_ones)} of {counted(label.unknown, 'unknown cell')}."
     )
     figures = [Figure(f"s{place}", "Before and after", caption, label_states(label), "states", numbers)]
-    for letter, title, held in (("r", "Hidden cells", label.held_out), ("q", "New rows", label.new_rows)):
+    for letter, title, held in (
+        ("r", "Hidden cells", label.held_out),
+        ("q", "Rows without known labels", label.new_rows),
+    ):
         if held is not None and held.reliability:
             figures.append(_reliability(f"{letter}{place}", title, label.name, held))
     return figures
@@ -150,8 +172,8 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
 def _reliability(key: str, title: str, name: str, held: HeldOutLabel) -> Figure:
     sign, words = COMPARED[held.compared]
     caption = (
-        f"{counted(held.cells, 'cell')}: {percent(held.wrong)} wrong (trivial answer {percent(held.trivial_wrong)}). "
-        f"{sign} Probabilities {words} the trivial answer."
+        f"{sign} Probabilities {words} the trivial answer. {percent(held.wrong).capitalize()} wrong, "
+        f"the trivial answer {percent(held.trivial_wrong)}, in {counted(held.cells, 'cell')}."
     )
     if held.average_precision is not None:
         caption += f" Average precision {held.average_precision:.2f}"
@@ -170,9 +192,16 @@ def holes_figure(record: ReportRecord) -> Figure:
     for place, columns in enumerate(holes.columns):
         names = " + ".join(record.given.columns[one].name for one in columns)
         for rows, missing in zip(holes.rows, holes.missing, strict=True):
-            for where, value in zip(numbers, (names, rows, missing[place]), strict=True):
-                where.append(value)
-    caption = "From left to right the rows of the table, those with alike holes together. Filled in colour: missing."
+            numbers[0].append(names)
+            numbers[1].append(rows)
+            numbers[2].append(missing[place])
+    one = (
+        "column" if all(len(columns) < 2 for columns in holes.columns) else "column or group of columns alike"
+    )
+    caption = (
+        f"Each line is a {one}. Left to right: the rows of the table, those with alike holes together. "
+        "The stronger the colour, the more is missing."
+    )
     return Figure("holes", "Map of the holes", caption, hole_map(holes), "holes", numbers)
 
 
@@ -186,7 +215,7 @@ def factor_figures(found: Found) -> list[Figure]:
             [one.name for one in factor.loadings],
             _rounded([one.loading for one in factor.loadings]),
         )
-        caption = f"{percent(factor.share)} of the sum of squared singular values."
+        caption = f"{percent(factor.share).capitalize()} of the sum of squared singular values."
         figures.append(Figure(f"f{place}", title, caption, loadings(title, factor), "loadings", numbers))
     return figures
 
@@ -198,12 +227,18 @@ def together_figures(found: Found) -> list[Figure]:
         return []
     numbers: tuple[list[Value], ...] = ([], [], [], [])
     for one, (before, after) in enumerate(zip(together.before, together.after, strict=True)):
-        for two, pair in enumerate(zip(before, after, strict=True)):
-            for where, value in zip(numbers, (together.labels[one], together.labels[two], *pair), strict=True):
-                where.append(None if value is None else value if isinstance(value, str) else float(f"{value:.4g}"))
+        numbers[0].extend([together.labels[one]] * len(after))
+        numbers[1].extend(together.labels)
+        numbers[2].extend(None if value is None else _shortest(value) for value in before)
+        numbers[3].extend(_rounded(after))
     figures = []
     both = (
-        ("before", "Together before", together.before, "Per cent of the rows in which both are known; hatched: none."),
+        (
+            "before",
+            "Together before",
+            together.before,
+            "Per cent of the rows in which both are known; hatched: none.",
+        ),
         ("after", "Together after", together.after, "Per cent of all rows, completed."),
     )
     for key, title, values, caption in both:
@@ -220,6 +255,6 @@ def _rounded(values: Iterable[float]) -> list[Value]:
 
 def _shortest(value: float) -> Value:
     rounded = float(f"{value:.4g}")
-    if rounded != rounded or rounded in {float("inf"), float("-inf")}:
+    if not isfinite(rounded):
         return None
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded

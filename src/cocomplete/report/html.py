@@ -1,8 +1,8 @@
 """From the record to one HTML file that fetches nothing: the same bytes for the same record.
 
-Names and values are the user's. Templates escape them by default; what scripts need lies in a block of JSON in which
-no character can end the block; scripts put it on the page as text, never as HTML. Should one of these fail, the
-content-security policy still lets no script run but those of the report, known by their hashes.
+Names and values are the user's. Templates escape them by default; what scripts need lies in a block of JSON
+in which no character can end the block; scripts put it on the page as text, never as HTML. Should one of them
+fail, the content-security policy still lets no script run but those of the report, known by their hashes.
 """
 
 from base64 import b64encode
@@ -30,16 +30,25 @@ from cocomplete.report.record import Judged, LabelReport, ReportRecord
 from cocomplete.report.svg.bars import beside_trivial, share_bar
 from cocomplete.report.svg.frame import short
 from cocomplete.report.svg.hole_map import NAMED
-from cocomplete.report.words import COMPARED, count, counted, error_parts, error_text, percent
+from cocomplete.report.words import (
+    COMPARED,
+    count,
+    counted,
+    error_parts,
+    error_text,
+    headline,
+    judged_parts,
+    percent,
+)
 
 STYLES = ("page.css", "parts.css", "charts.css", "cells.css", "print.css")
 SCRIPTS = ("page.js", "figures.js", "finder.js", "tipping.js", "cells.js", "why.js", "start.js")
 
 DRAWN = 60
-"""Up to so many columns and labels are drawn in the page; of more, the script draws those that are opened. Packed, the
-drawings of 500 columns take a fifth of the bytes."""
+"""Up to so many columns and labels are drawn in the page; of more, the script draws those that are opened:
+packed, drawings take a quarter of the bytes."""
 OPENED = 12
-"""Up to so many columns, or labels, are open when the page is; the others open one by one."""
+"""Up to so many columns, or labels, are open when the page is; of more, the first."""
 LISTED = 30
 """Filled cells, the least certain ones, that are printed, and shown where scripts do not run."""
 
@@ -58,26 +67,34 @@ def render(record: ReportRecord) -> str:
     """
     columns = [(column, column_figures(record, column)) for column in record.columns]
     labels = [(label, label_figures(place, label)) for place, label in enumerate(record.labels)]
-    holes, factors, together = holes_figure(record), factor_figures(record.found), together_figures(record.found)
+    holes, factors, together = (
+        holes_figure(record),
+        factor_figures(record.found),
+        together_figures(record.found),
+    )
     of_cards = [figure for _, figures in (*columns, *labels) for figure in figures]
     wide = len(columns) + len(labels) > DRAWN
     style, script = _style(), _script()
-    page = _environment().get_template("page.html.j2").render(
-        record=record,
-        columns=columns,
-        labels=labels,
-        wide=wide,
-        holes=holes,
-        hole_names=_hole_names(record),
-        factors=factors,
-        together=together,
-        least_certain=sorted(record.filled.cells, key=lambda cell: cell.certainty)[:LISTED],
-        opened=OPENED,
-        style=Markup(style),
-        script=Markup(script),
-        policy=_policy(style, script),
-        numbers=Markup(_harmless(_json(_numbers(record)))),
-        packed=_packed([holes, *factors, *together, *of_cards], of_cards if wide else []),
+    page = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            record=record,
+            columns=columns,
+            labels=labels,
+            wide=wide,
+            holes=holes,
+            hole_names=_hole_names(record),
+            factors=factors,
+            together=together,
+            least_certain=sorted(record.filled.cells, key=lambda cell: cell.certainty)[:LISTED],
+            opened=OPENED,
+            style=Markup(style),
+            script=Markup(script),
+            policy=_policy(style, script),
+            numbers=Markup(_harmless(_json(_numbers(record)))),
+            packed=_packed([holes, *factors, *together, *of_cards], of_cards if wide else []),
+        )
     )
     # Halves of characters, which no encoding can write, come as the sign for them.
     return page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -96,6 +113,8 @@ def _environment() -> Environment:
     environment.globals |= {
         "COMPARED": COMPARED,
         "error_parts": error_parts,
+        "headline": headline,
+        "judged_parts": judged_parts,
         "error_text": error_text,
         "judged_bars": _judged_bars,
         "weight_bar": _weight_bar,
@@ -141,7 +160,7 @@ def _numbers(record: ReportRecord) -> dict[str, Any]:
 
 
 def _packed(figures: list[Figure], drawn_later: list[Figure]) -> str:
-    """Give what scripts need when somebody asks: numbers of figures, and drawings that are not in the page."""
+    """Give what scripts need when somebody asks: numbers of figures, and drawings not in the page."""
     data = {
         "headings": HEADINGS,
         "numbers": {figure.key: [figure.kind, *figure.numbers] for figure in figures},
@@ -183,6 +202,6 @@ def _policy(style: str, script: str) -> str:
     """Allow nothing but this style sheet and this script; ``data:`` serves the empty icon of the page."""
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script)]
     return (
-        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )

@@ -12,7 +12,7 @@ def column_data(record: ReportRecord) -> list[list[Any]]:
 
 
 def tipping_data(record: ReportRecord) -> list[list[Any]]:
-    """Give what the slider needs: name, column, part, mean, its words, its error, share filled, sd, tipping point."""
+    """Give the slider name, column, part, mean, its words, its error, share filled, sd and tipping point."""
     return [
         [
             one.name,
@@ -27,7 +27,7 @@ def tipping_data(record: ReportRecord) -> list[list[Any]]:
 
 
 def cells_data(record: ReportRecord) -> list[list[Any]]:
-    """Give the filled cells: row, column, fill, ends of its interval, probability, certainty, why, similar rows."""
+    """Give row, column, fill, interval, probability, certainty, why and similar rows of filled cells."""
     return [_cell(cell) for cell in record.filled.cells]
 
 
@@ -35,7 +35,17 @@ def _cell(cell: FilledCell) -> list[Any]:
     probability = None if cell.probability is None else _digits(cell.probability, 3)
     certainty = _digits(cell.certainty, 3) or 0
     why = 0 if cell.why is None else _why(cell.why)
-    return [cell.row, cell.column, cell.text, cell.low, cell.high, probability, certainty, why, list(cell.similar)]
+    return [
+        cell.row,
+        cell.column,
+        cell.text,
+        cell.low,
+        cell.high,
+        probability,
+        certainty,
+        why,
+        list(cell.similar),
+    ]
 
 
 def _why(why: Why) -> list[Any]:

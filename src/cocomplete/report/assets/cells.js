@@ -56,7 +56,9 @@ function startCells() {
     const compare = SORTS[order.by];
     shown.sort((a, b) => (order.down ? compare(b, a) : compare(a, b)) || a.place - b.place);
     current = Math.max(shown.indexOf(chosen), 0);
-    one("[data-cells-certainty-says]", browse).textContent = controls.certainty.value + " %";
+    const limit = controls.certainty.value + "\u00a0%";
+    one("[data-cells-certainty-says]", browse).textContent = limit;
+    controls.certainty.setAttribute("aria-valuetext", limit);
     one("[data-cells-found]", browse).textContent = shown.length === cells.length
       ? counted(cells.length, "cell")
       : count(shown.length) + " of " + counted(cells.length, "cell");

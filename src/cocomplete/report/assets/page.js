@@ -48,9 +48,9 @@ function signed(number) {
 }
 
 function percent(share) {
-  if (share > 0 && share < 0.005) return "under 1 %";
-  if (share < 1 && share >= 0.995) return "over 99 %";
-  return Math.round(100 * share) + " %";
+  if (share > 0 && share < 0.005) return "< 1\u00a0%";
+  if (share < 1 && share >= 0.995) return "> 99\u00a0%";
+  return Math.round(100 * share) + "\u00a0%";
 }
 
 // How readers look for things: without capitals and accents.
@@ -87,6 +87,15 @@ function startContents() {
       else link.removeAttribute("aria-current");
     });
   };
+  // Inside a notebook's frame a link to a part would lead to the notebook's own address.
+  if (window.location.protocol === "about:") {
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      one(link.getAttribute("href")).scrollIntoView();
+    });
+  }
   let waiting = false;
   window.addEventListener("scroll", () => {
     if (waiting) return;

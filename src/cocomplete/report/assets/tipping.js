@@ -1,6 +1,6 @@
 // What a shift of all filled values of a column would do to its mean, or to a label's rate.
 
-const LINE = { width: 640, height: 92, left: 12, right: 628, y: 46 };
+const LINE = { most: 640, height: 92, margin: 12, y: 46 };
 
 function tippingCase(place) {
   const [name, column, part, mean, text, error, share, sd, delta] = numbers.tipping[place];
@@ -15,7 +15,7 @@ function shiftedMean(chosen, shift) {
 }
 
 function meanText(chosen, value) {
-  if (chosen.part === "rate") return (100 * value).toFixed(1) + " %";
+  if (chosen.part === "rate") return (100 * value).toFixed(1) + "\u00a0%";
   if (chosen.date) return new Date(Math.round(value) * 864e5).toISOString().slice(0, 10);
   // As many digits as let the error be seen.
   const decimals = Math.min(Math.max(1 - Math.floor(Math.log10(chosen.error || 1)), 0), 6);
@@ -23,7 +23,7 @@ function meanText(chosen, value) {
 }
 
 function errorText(chosen) {
-  if (chosen.part === "rate") return (100 * chosen.error).toFixed(1) + " %";
+  if (chosen.part === "rate") return (100 * chosen.error).toFixed(1) + "\u00a0%";
   return short(chosen.error) + (chosen.date ? " days" : "");
 }
 
@@ -33,30 +33,36 @@ function tippingSentence(chosen, shift) {
   if (shift === 0) return "As filled, " + what + " is " + meanText(chosen, chosen.mean) + " ± " + errorText(chosen) + "." + point;
   const moved = shiftedMean(chosen, shift);
   const beyond = Math.abs(moved - chosen.mean) > chosen.error * (1 + 1e-9);
-  return "If the filled values were " + short(Math.abs(shift)) + " standard deviations " + (shift > 0 ? "higher" : "lower") + ", " +
+  return "If the filled values were " + short(Math.abs(shift)) + " standard deviation" + (Math.abs(shift) === 1 ? " " : "s ") + (shift > 0 ? "higher" : "lower") + ", " +
     what + " would be " + meanText(chosen, moved) + " instead of " + meanText(chosen, chosen.mean) + ": " +
     (beyond ? "more" : "no more") + " than its error of ±" + errorText(chosen) + "." + point;
 }
 
+// How far the slider goes: past the tipping point, where that is within three standard deviations.
+function tippingReach(chosen) {
+  return Math.min(Math.max(Math.ceil(3 * (chosen.delta ?? 1)), 1), 3);
+}
+
 // A number line: the band of the error, the mean as filled (ring), and as shifted (triangle).
-function tippingChart(chosen, shift) {
-  const reach = Math.max(3 * chosen.share * chosen.sd, 1.6 * chosen.error) || 1;
-  const at = (value) => LINE.left + ((value - chosen.mean) / reach + 1) / 2 * (LINE.right - LINE.left);
+function tippingChart(chosen, shift, room) {
+  const width = Math.min(room, LINE.most); // one to one, so that its text is as large on a phone
+  const reach = 1.1 * Math.max(tippingReach(chosen) * chosen.share * chosen.sd, chosen.error) || 1;
+  const at = (value) => width / 2 + (value - chosen.mean) / reach * (width / 2 - LINE.margin);
   const moved = at(shiftedMean(chosen, shift));
   const svg = draw("svg", {
-    class: "chart shift-line", role: "img", viewBox: "0 0 " + LINE.width + " " + LINE.height,
+    class: "chart shift-line", role: "img", viewBox: "0 0 " + width + " " + LINE.height, width, height: LINE.height,
     "aria-label": tippingSentence(chosen, shift),
   });
   const band = [at(chosen.mean - chosen.error), at(chosen.mean + chosen.error)];
   svg.append(
     draw("rect", { class: "error-band", x: band[0], y: LINE.y - 16, width: band[1] - band[0], height: 32 }),
-    draw("path", { class: "axis", d: "M" + LINE.left + " " + LINE.y + "H" + LINE.right }),
+    draw("path", { class: "axis", d: "M" + LINE.margin + " " + LINE.y + "H" + (width - LINE.margin) }),
     draw("text", { class: "tick", x: (band[0] + band[1]) / 2, y: LINE.y + 34, "text-anchor": "middle" }, "within its error"),
     draw("path", { class: "filled-line", d: "M" + at(chosen.mean) + " " + LINE.y + "H" + moved }),
     draw("circle", { class: "ring", cx: at(chosen.mean), cy: LINE.y, r: 5 }),
     draw("path", { class: "shifted", d: "M" + moved + " " + (LINE.y - 4) + "l-7 -14h14z" }),
     draw("text", {
-      class: "name", x: Math.min(Math.max(moved, 50), LINE.width - 50), y: LINE.y - 26, "text-anchor": "middle",
+      class: "name", x: Math.min(Math.max(moved, 40), width - 40), y: LINE.y - 26, "text-anchor": "middle",
     }, meanText(chosen, shiftedMean(chosen, shift))),
   );
   return svg;
@@ -67,15 +73,23 @@ function startTipping() {
   if (!box) return;
   const column = one("[data-tipping-column]", box);
   const slider = one("[data-tipping-shift]", box);
-  const show = () => {
+  const show = (event) => {
     const chosen = tippingCase(Number(column.value));
+    const reach = tippingReach(chosen);
+    slider.min = -reach;
+    slider.max = reach;
+    if (event && event.target === column) slider.value = 0;
+    one("[data-tipping-low]", box).textContent = signed(-reach);
+    one("[data-tipping-high]", box).textContent = signed(reach);
     const shift = Number(slider.value);
     slider.setAttribute("aria-valuetext", signed(shift) + " standard deviations");
-    one("[data-tipping-chart]", box).replaceChildren(tippingChart(chosen, shift));
+    const figure = one("[data-tipping-chart]", box);
+    figure.replaceChildren(tippingChart(chosen, shift, figure.clientWidth || LINE.most));
     one("[data-tipping-says]", box).textContent = tippingSentence(chosen, shift);
   };
   slider.addEventListener("input", show);
   column.addEventListener("change", show);
+  window.addEventListener("resize", show);
   box.hidden = false;
   show();
 }

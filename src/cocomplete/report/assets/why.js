@@ -2,6 +2,13 @@
 
 const UNITS = { s: "standard deviations", l: "log-odds" };
 
+// Two decimals throughout, so that the column can be added up.
+function twoDecimals(amount, plus) {
+  const text = Math.abs(amount).toFixed(2);
+  if (text === "0.00") return text;
+  return (amount < 0 ? "−" : plus ? "+" : "") + text;
+}
+
 function pullRow(name, held, amount, most, css) {
   const row = make("tr", css);
   const head = make("th", "", undefined);
@@ -19,7 +26,7 @@ function pullRow(name, held, amount, most, css) {
     bar.style.width = long + "px";
     bars.append(make("span", "pull-zero"), bar);
   }
-  row.append(head, bars, make("td", "number", most ? signed(amount) : short(amount)));
+  row.append(head, bars, make("td", "number", twoDecimals(amount, most > 0)));
   return row;
 }
 
@@ -29,7 +36,7 @@ function whyTable(why) {
   const table = make("table");
   const head = make("thead");
   const titles = make("tr");
-  for (const [text, css] of [["observed cell", ""], ["", ""], [UNITS[unit], "number"]]) {
+  for (const [text, css] of [["observed cell", ""], ["", ""], ["in " + UNITS[unit], "number"]]) {
     const title = make(text ? "th" : "td", css, text);
     if (text) title.scope = "col";
     titles.append(title);

@@ -1,7 +1,18 @@
 """Bars: loadings to both sides of zero, an error beside the trivial answer's, the states of a label."""
 
 from cocomplete.report.record import Factor, Judged, LabelReport
-from cocomplete.report.svg.frame import WIDTH, Drawing, Mark, Path, Scale, Words, at, clipped, rectangle, short
+from cocomplete.report.svg.frame import (
+    WIDTH,
+    Drawing,
+    Mark,
+    Path,
+    Scale,
+    Words,
+    at,
+    clipped,
+    rectangle,
+    short,
+)
 
 
 def loadings(title: str, factor: Factor) -> Drawing:
@@ -21,7 +32,7 @@ def loadings(title: str, factor: Factor) -> Drawing:
     line, left = 22, 136
     most = max((abs(one.loading) for one in factor.loadings), default=0.0) or 1.0
     # Numbers stand outside the bars on both sides.
-    across = Scale(-most, most, left + 34, WIDTH - 34)
+    across = Scale(-most, most, left + 38, WIDTH - 38)
     zero = across(0)
     more = less = ""
     words: list[Mark] = []
@@ -61,7 +72,7 @@ def beside_trivial(judged: Judged) -> Drawing:
 
 
 def label_states(label: LabelReport) -> Drawing:
-    """Draw the known zeros and ones of a label, and as what its unknown cells were filled."""
+    """Draw the known zeros and ones of a label, as what unknown cells were filled, and its rates."""
     zeros = label.unknown - label.filled_ones
     parts = (
         (label.ones, "observed", "1"),
@@ -75,19 +86,39 @@ def label_states(label: LabelReport) -> Drawing:
     for count, css, words in parts:
         start, end = along(reached), along(reached + count)
         if count:
-            marks.append(Path(css, rectangle(start, 1, max(end - start, 0.6), 20)))
+            marks.append(Path(css, rectangle(start, 8, max(end - start, 0.6), 24)))
         # Too narrow a part goes without its words; the caption has the numbers.
         if end - start > 7 * len(words):
-            marks.append(Words((start + end) / 2, 36, words, "tick", "middle"))
+            marks.append(Words((start + end) / 2, 47, words, "tick", "middle"))
         reached += count
+    before = "unknown" if label.rate_before is None else f"{short(100 * label.rate_before, 2)}\u00a0%"
+    after = f"{short(100 * label.rate_after, 2)}\u00a0%"
     alternative = (
         f"{label.name}: {label.ones} known ones, {label.zeros} known zeros; of {label.unknown} unknown cells "
-        f"{label.filled_ones} were filled with 1, {zeros} with 0."
+        f"{label.filled_ones} were filled with 1, {zeros} with 0. "
+        f"Rate of ones: {before} before, {after} after."
     )
-    return Drawing(WIDTH, 42, alternative, tuple(marks))
+    return Drawing(WIDTH, 146, alternative, (*marks, *_rates(label, before, after)))
+
+
+def _rates(label: LabelReport, before: str, after: str) -> tuple[Mark, ...]:
+    """Draw the rates of ones before and after, from a common zero to all."""
+    left, right = 92, WIDTH - 44
+    across = Scale(0, 1, 0, right - left)
+    known, whole = across(label.rate_before or 0.0), across(label.rate_after)
+    return (
+        Words(0, 80, "Rate of ones"),
+        Words(left - 8, 103, "before", "name", "end"),
+        Path("observed", rectangle(left, 93, max(known, 0.6), 12) if label.rate_before is not None else ""),
+        Words(left + known + 6, 103, before),
+        Words(left - 8, 127, "after", "name", "end"),
+        Path("filled-bar", rectangle(left, 117, max(whole, 0.6), 12)),
+        Words(left + whole + 6, 127, after, "tick filled-text"),
+        Path("axis", f"M{left} 88V134"),
+    )
 
 
 def share_bar(name: str, share: float) -> Drawing:
     """Draw a thin bar of a share, for a cell of a table; its number stands beside it."""
-    bar = Path("filled-bar", rectangle(1, 2, Scale(0, 1, 0, 58)(share), 8))
+    bar = Path("filled-bar", rectangle(1, 2, max(Scale(0, 1, 0, 58)(share), 1), 8) if share > 0 else "")
     return Drawing(60, 12, f"{name}: {short(100 * share, 2)} %", (bar,), "mini")

@@ -1,5 +1,9 @@
 """Observed against filled values of a column: bars for what was observed, an outline for what was filled."""
 
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from math import ceil, sqrt
+
 from cocomplete.report.record import Distribution
 from cocomplete.report.svg.frame import (
     WIDTH,
@@ -15,8 +19,8 @@ from cocomplete.report.svg.frame import (
     short,
 )
 
-HEIGHT = 148
-FLOOR = HEIGHT - 22
+HEIGHT = 236  # as tall as the charts beside it, so that their axes are one line
+FLOOR = HEIGHT - 38
 
 
 def observed_against_filled(name: str, distribution: Distribution) -> Drawing:
@@ -31,29 +35,26 @@ def observed_against_filled(name: str, distribution: Distribution) -> Drawing:
     Returns
     -------
     Drawing
-        Shape tells the two apart, not colour alone: observed values are bars, filled ones an outline, or a hatched
-        bar below.
+        Shape tells the two apart, not colour alone: observed values are bars, filled ones an outline, or
+        a hatched bar below.
     """
     return _levels(name, distribution) if distribution.levels else _bins(name, distribution)
 
 
-def _shares(counts: tuple[int, ...]) -> list[float]:
+def _shares(counts: Sequence[int]) -> list[float]:
     total = sum(counts)
     return [count / total if total else 0.0 for count in counts]
 
 
 def _percent(share: float) -> str:
-    return f"{short(100 * share, 2)} %"
+    return f"{short(100 * share, 2)}\u00a0%"
 
 
 def _bins(name: str, distribution: Distribution) -> Drawing:
     edges = distribution.edges
-    widths = [max(right - left, 1e-300) for left, right in zip(edges, edges[1:], strict=False)]
-    # Heights are shares by width, so that bins of unequal width do not deceive.
-    observed, filled = (
-        [share / width for share, width in zip(_shares(counts), widths, strict=True)]
-        for counts in (distribution.observed, distribution.filled)
-    )
+    observed = _densities(edges, distribution.observed)
+    steps, counts = wider_steps(edges, distribution.filled)
+    filled = _densities(steps, counts)
     across = Scale(edges[0], edges[-1], 8, WIDTH - 8) if edges else Scale(0, 1, 8, WIDTH - 8)
     up = Scale(0, max([*observed, *filled, 1e-300]), FLOOR, 8)
     bars = outline = ""
@@ -62,14 +63,29 @@ def _bins(name: str, distribution: Distribution) -> Drawing:
             start, end = across(left), across(right)
             bars += rectangle(start + 0.4, up(height), max(end - start - 0.8, 0.6), FLOOR - up(height))
     if any(filled):
-        outline = f"M{at(across(edges[0]))} {at(FLOOR)}"
-        for right, height in zip(edges[1:], filled, strict=True):
+        outline = f"M{at(across(steps[0]))} {at(FLOOR)}"
+        for right, height in zip(steps[1:], filled, strict=True):
             outline += f"V{at(up(height))}H{at(across(right))}"
         outline += f"V{at(FLOOR)}"
     ticks = distribution.ticks
     axis = bottom_axis(across, FLOOR, [tick.value for tick in ticks], [tick.text for tick in ticks])
     marks = (Path("observed", bars), Path("filled-line", outline), *axis)
     return Drawing(WIDTH, HEIGHT, _alternative(name, distribution), marks)
+
+
+def wider_steps(edges: tuple[float, ...], counts: tuple[int, ...]) -> tuple[list[float], list[int]]:
+    """Join bins where cells are few: the outline of eight cells in twenty bins would be a row of spikes."""
+    wanted = max(2 * sqrt(sum(counts)), 3)
+    joined = max(ceil(len(counts) / wanted), 1)
+    starts = range(0, len(counts), joined)
+    ends = [edges[start] for start in starts] + [edges[-1]] if edges else []
+    return ends, [sum(counts[start : start + joined]) for start in starts]
+
+
+def _densities(edges: Sequence[float], counts: Sequence[int]) -> list[float]:
+    """Give shares by width, so that bins of unequal width do not deceive."""
+    widths = [max(right - left, 1e-300) for left, right in pairwise(edges)]
+    return [share / width for share, width in zip(_shares(counts), widths, strict=True)]
 
 
 def _levels(name: str, distribution: Distribution) -> Drawing:
@@ -100,21 +116,22 @@ def _alternative(name: str, distribution: Distribution) -> str:
     if not put:
         return f"{start}; none was filled."
     if distribution.levels:
-        both = zip(distribution.levels, _shares(distribution.observed), _shares(distribution.filled), strict=True)
+        both = zip(
+            distribution.levels, _shares(distribution.observed), _shares(distribution.filled), strict=True
+        )
         parts = ", ".join(f"{level} {_percent(one)} and {_percent(two)}" for level, one, two in both)
         return f"{start} and {put} filled ones. Shares observed and filled: {parts}."
     if not seen or not distribution.ticks:
         return f"{start} and {put} filled ones."
-    observed, filled = (_middle(distribution, counts) for counts in (distribution.observed, distribution.filled))
+    observed, filled = (
+        _middle(distribution, counts) for counts in (distribution.observed, distribution.filled)
+    )
     return f"{start} and {put} filled ones; half of them lie below about {observed} and {filled}."
 
 
 def _middle(distribution: Distribution, counts: tuple[int, ...]) -> str:
-    """Say near which tick the middle value lies: ticks are words in the user's own units, dates among them."""
-    half, reached = sum(counts) / 2, 0
-    ends = zip(distribution.edges, distribution.edges[1:], counts, strict=False)
-    for left, right, count in ends:
-        reached += count
-        if reached >= half:
-            break
-    return min(distribution.ticks, key=lambda tick: abs(tick.value - (left + right) / 2)).text
+    """Say near which tick the middle value lies: ticks are in the user's own units, words or dates."""
+    reached = accumulate(counts)
+    place = next(place for place, sofar in enumerate(reached) if sofar >= sum(counts) / 2)
+    middle = (distribution.edges[place] + distribution.edges[place + 1]) / 2
+    return min(distribution.ticks, key=lambda tick: abs(tick.value - middle)).text

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from sys import float_info
 from typing import Any
 
 WIDTH = 320  # drawn one to one on a phone, so that text in charts is as large as text beside them
@@ -14,8 +15,8 @@ def short(number: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> short(0.12345), short(1234567), short(-0.0), short(12.0), short(1e-9)
-    ('0.123', '1 230 000', '0', '12', '1e-9')
+    >>> short(0.12345), short(1234.5), short(-0.0), short(12.0), short(1e-9)
+    ('0.123', '1230', '0', '12', '1e-9')
     """
     if not math.isfinite(number):
         return "unknown"
@@ -68,7 +69,9 @@ class Scale:
         """Give the pixel of a value; values beyond the ends are drawn at the ends."""
         if not self.high > self.low or math.isnan(value):
             return (self.start + self.end) / 2
-        share = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        # Halves, for the whole range of numbers near the largest there are would be infinite.
+        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        share = min(max(share, 0.0), 1.0)
         return self.start + share * (self.end - self.start)
 
 
@@ -81,8 +84,8 @@ def limits(values: Iterable[float], margin: float = 0.0) -> tuple[float, float]:
     if low == high:
         away = abs(low) / 10 or 1.0
         return low - away, high + away
-    away = (high - low) * margin
-    return low - away, high + away
+    away = 2 * margin * (high / 2 - low / 2)
+    return max(low - away, -float_info.max), min(high + away, float_info.max)
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,12 @@ class Drawing:
 
     def packed(self) -> list[Any]:
         """Give the same as a short list, from which a script draws it when somebody looks."""
-        return [round(self.width), round(self.height), self.alternative, [_packed(mark) for mark in self.marks]]
+        return [
+            round(self.width),
+            round(self.height),
+            self.alternative,
+            [_packed(mark) for mark in self.marks],
+        ]
 
 
 STRETCHED = "stretched"
@@ -183,7 +191,7 @@ def rectangle(left: float, top: float, width: float, height: float) -> str:
 
 
 def bottom_axis(scale: Scale, y: float, marks: Sequence[float], labels: Sequence[str]) -> tuple[Mark, ...]:
-    """Draw a horizontal axis: a hair line, ticks and their words, but for words that would touch those before."""
+    """Draw a horizontal axis: a hair line, ticks and their words; words that would touch are left out."""
     line = f"M{at(scale.start)} {at(y)}H{at(scale.end)}"
     words: list[Mark] = []
     reached = -math.inf
@@ -202,7 +210,9 @@ def side_axis(scale: Scale, x: float, marks: Sequence[float], labels: Sequence[s
     """Draw a vertical axis at the left, likewise."""
     line = f"M{at(x)} {at(scale.end)}V{at(scale.start)}"
     line += "".join(f"M{at(x)} {at(scale(mark))}h-4" for mark in marks)
-    words = (Words(x - 7, scale(mark) + 4, word, "tick", "end") for mark, word in zip(marks, labels, strict=True))
+    words = (
+        Words(x - 7, scale(mark) + 4, word, "tick", "end") for mark, word in zip(marks, labels, strict=True)
+    )
     return (Path("axis", line), *words)
 
 

@@ -46,7 +46,11 @@ def hole_map(holes: HolesMap) -> Drawing:
     lines = (Path(f"hole {width} hole-{shade}", marks[shade]) for shade in SHADES)
     alternative = f"Map of the holes, one line per column. {holes.sentence}"
     return Drawing(
-        ACROSS, height * max(len(holes.columns), 1), alternative, (Path(f"track {width}", track), *lines), STRETCHED
+        ACROSS,
+        height * max(len(holes.columns), 1),
+        alternative,
+        (Path(f"track {width}", track), *lines),
+        STRETCHED,
     )
 
 

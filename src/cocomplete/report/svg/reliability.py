@@ -53,7 +53,7 @@ def reliability(name: str, bins: Sequence[ReliabilityBin]) -> Drawing:
     marks = (
         Path("agreement", f"M{at(across(0))} {at(up(0))}L{at(across(1))} {at(up(1))}"),
         Path("interval", lines),
-        Path("filled-line", curve),
+        Path("curve", curve),
         *rings,
         *side_axis(up, LEFT, QUARTERS, PERCENTS),
         *bottom_axis(across, HEIGHT - 38, QUARTERS, PERCENTS),
