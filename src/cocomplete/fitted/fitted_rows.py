@@ -43,22 +43,25 @@ class FittedRows:
             stds.astype(np.float32) if single else stds,
         )
 
-    def of_rows(self, rows: NDArray[np.intp], observed: Observations, yes_no: BoolArray) -> Prediction:
+    def of_rows(
+        self, rows: NDArray[np.intp], counts: NDArray[np.intp], observed: Observations, yes_no: BoolArray
+    ) -> Prediction:
         """Give the prediction of some rows back.
 
         Parameters
         ----------
         rows : ndarray of int
+        counts : ndarray of int, shape (n_samples,)
+            Unknown numbers of every row of the fit.
         observed : Observations
-            The whole table.
+            These rows alone.
         yes_no : ndarray of bool, shape (n_features,)
         """
-        counts = (~observed.X_known & ~yes_no).sum(axis=1)
         end = np.cumsum(counts)
         spans = [np.arange(end[i] - counts[i], end[i]) for i in rows]
         numbers = np.concatenate(spans or [np.empty(0, np.intp)])
         some = FittedRows(self.log_odds[rows], self.numbers[numbers], self.stds[numbers])
-        return some.prediction(Observations(observed.X[rows], observed.Y[rows]), yes_no)
+        return some.prediction(observed, yes_no)
 
     def prediction(self, observed: Observations, yes_no: BoolArray) -> Prediction:
         """Give the prediction back; known numbers are what was observed, without a standard deviation."""

@@ -50,6 +50,7 @@ def collect(source: Source, refitted: tuple[Predicted, int] | None = None, seed:
         held, sampled = refitted if refitted is not None else (None, 0)
         origin = "none" if held is None else "sample"
     new, units = _new(source, seed), ErrorUnits(source.model)
+    held, new = (None if cells is None else cells.by_columns() for cells in (held, new))
     return ReportRecord(
         SCHEMA,
         source.title,
@@ -79,7 +80,7 @@ def _new(source: Source, seed: int) -> Predicted | None:
 def _given(source: Source) -> Given:
     known = source.known
     n, width = known.shape
-    missing = n - known.sum(axis=0)
+    missing = n - source.n_known
     d = len(source.features.kinds)
     columns = tuple(
         GivenColumn(

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from cocomplete.arrays import FloatArray
 from cocomplete.fitted.model import Model
-from cocomplete.report.held_out import Z90, ErrorUnits, Predicted, compared
+from cocomplete.report.held_out import UNIT_ROWS, Z90, ErrorUnits, Predicted, compared
 from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, Point
 from cocomplete.report.sentences import column_sentence
 from cocomplete.report.source import Source, spread
@@ -45,7 +45,7 @@ def column_reports(
     points = int(np.clip(ALL_POINTS // max(d, 1), 1, MOST_POINTS))
     found = []
     for j in range(d):
-        observed = int(source.known[:, j].sum())
+        observed = int(source.n_known[j])
         parts = (
             observed,
             source.n_rows - observed,
@@ -248,12 +248,13 @@ def _levels_held_out(
 
 
 def _trivial_fill(source: Source, j: int, trivial: FloatArray) -> NDArray[Any]:
-    """Give the commonest value; of levels in an order, the commonest that was observed."""
+    """Give the commonest value; of levels in an order, the commonest in the rows that give the units."""
     kind = source.features.kinds[j]
     if not isinstance(kind, Ordinal):
         chance = expit(trivial)
         return np.asarray(kind.fill(Posterior(chance, chance)))
-    observed = source.model.observed.X[:, source.features.bounds[j]]
+    table = source.model.observed.X
+    observed = table[spread(len(table), UNIT_ROWS), source.features.bounds[j]]
     codes, counts = np.unique(observed[~np.isnan(observed)], return_counts=True)
     return np.asarray(kind.drawn(np.full((len(trivial), 1), codes[np.argmax(counts)])))
 

@@ -14,6 +14,7 @@ from cocomplete.report.record import FilledCell, FilledCells
 from cocomplete.report.sentences import filled_sentence
 from cocomplete.report.source import Source
 from cocomplete.report.texts import axis_text, cut, short, value_text
+from cocomplete.report.tipping import standard_deviation
 from cocomplete.report.why import ExplainedRows, Explainer
 from cocomplete.table.containers import DateColumn, TextColumn
 from cocomplete.table.kinds import Category, Ordinal, Posterior, YesNo
@@ -90,7 +91,7 @@ def _certainty(source: Source) -> FloatArray:
         if is_number(kind):
             known = source.some.X[source.known[source.rows, j], source.features.bounds[j]]
             known = known[~np.isnan(known)].astype(np.float64)
-            spread = float(known.std()) if known.size else 0.0
+            spread = standard_deviation(known)
             share = posterior.std[:, 0] / spread if spread > 0 else np.ones(len(found))
             found[:, j] = 1 - np.clip(share, 0, 1)
         else:

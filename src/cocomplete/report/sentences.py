@@ -43,12 +43,12 @@ def _judged_sentence(one: Judged) -> str:
         "level": "no better than the trivial answer, which is as good",
         "worse": "worse than the trivial answer: use that instead",
     }[one.compared]
-    cells = counted(one.cells, "held-out cell")
+    cells = counted(one.cells, "held-out cell was", "held-out cells were")
     part = one.part[0].upper() + one.part[1:]
-    return f"{part}: {cells} were {error} ({one.trivial_name}: {trivial}), {verdict}."
+    return f"{part}: {cells} {error} ({one.trivial_name}: {trivial}), {verdict}."
 
 
-def caveat_sentence(source: str, sampled: int, rows: int, *, weighted: bool) -> str:
+def caveat_sentence(source: str, sampled: int, rows: int, *, weighted: bool, only_ones: bool = False) -> str:
     """Say what is to be known of the cells that were held out.
 
     Parameters
@@ -57,8 +57,18 @@ def caveat_sentence(source: str, sampled: int, rows: int, *, weighted: bool) -> 
     sampled, rows : int
         Rows of a refit, and of the table.
     weighted : bool
-        Whether several members, or penalties, were chosen on the cells.
+        Whether members were weighted on the cells, or penalties chosen.
+    only_ones : bool, default=False
+        Whether only ones are ever recorded.
     """
+    return _caveat(source, sampled, rows, weighted=weighted) + (
+        " Labels cannot be judged where only ones are recorded: a missing one may be either."
+        if only_ones
+        else ""
+    )
+
+
+def _caveat(source: str, sampled: int, rows: int, *, weighted: bool) -> str:
     if source == "none":
         return "No cells were held out."
     if source == "fit":

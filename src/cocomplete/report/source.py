@@ -17,7 +17,7 @@ from cocomplete.table.containers import RawTable
 from cocomplete.table.kinds import Category
 from cocomplete.table.schema import Schema
 
-MOST_ROWS = 10_000
+MOST_ROWS = 5_000
 """Rows whose fills are looked at; of a longer table, so many spread evenly over it."""
 
 
@@ -93,6 +93,11 @@ class Source:
             nothing = np.zeros((len(features), len(self.labels.kinds)), bool)
             return np.hstack((features, nothing))
         return np.hstack((features, self.raw_labels.known))
+
+    @cached_property
+    def n_known(self) -> NDArray[np.intp]:
+        """Known cells of each of the user's columns."""
+        return np.asarray(self.known.sum(axis=0))
 
     @property
     def n_rows(self) -> int:

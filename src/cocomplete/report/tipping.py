@@ -50,7 +50,7 @@ def tipping_point(
         return None
     origin = float(observed[0])
     with np.errstate(over="ignore", invalid="ignore"):
-        sd = float((observed - origin).std(ddof=1))
+        sd = standard_deviation(observed)
         share = n_filled / (n_observed + n_filled)
         mean = (
             origin + (1 - share) * float((observed - origin).mean()) + share * float((filled - origin).mean())
@@ -61,6 +61,12 @@ def tipping_point(
     return mean, error, share, sd, error / (share * sd)
 
 
+def standard_deviation(values: FloatArray) -> float:
+    """Give that of numbers of any size: squares of the largest would be no numbers, of the smallest 0."""
+    size = float(np.abs(values).max(initial=0))
+    return size * float((values / size).std(ddof=1)) if size and values.size > 1 else 0.0
+
+
 def _feature(source: Source, j: int) -> TippingPoint | None:
     kind = source.features.kinds[j]
     numeric = is_number(kind) or (isinstance(kind, Ordinal) and not isinstance(kind.levels[0], str))
@@ -69,7 +75,7 @@ def _feature(source: Source, j: int) -> TippingPoint | None:
     known, unknown = source.known[source.rows, j], source.unknown[:, j]
     seen = source.some.X[known, source.features.bounds[j]].astype(np.float64)
     filled = posterior_of(source, j, unknown).mean[:, 0]
-    observed = int(source.known[:, j].sum())
+    observed = int(source.n_known[j])
     found = tipping_point(
         on_axis(kind, seen[~np.isnan(seen)]), observed, on_axis(kind, filled), source.n_rows - observed
     )

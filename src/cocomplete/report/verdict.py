@@ -7,6 +7,7 @@ import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.judge import PART_NAMES
+from cocomplete.fitted.parts import Part
 from cocomplete.losses import log_loss
 from cocomplete.report.held_out import ErrorUnits, Predicted, compared
 from cocomplete.report.record import Judged, Verdict
@@ -23,6 +24,14 @@ PARTS = {
     "unlabelled": "labels of rows without any",
 }
 """What the parts of a table are called."""
+
+NEW_PARTS = {
+    "numbers": "features of new rows",
+    "yes-no": "yes/no features of new rows",
+    "labels": "labels of new rows beside others",
+    "unlabelled": "labels of new rows",
+}
+"""The same of rows that the fit has never seen."""
 
 
 def verdict(
@@ -49,25 +58,27 @@ def verdict(
     judged: list[Judged] = []
     if held is not None:
         summary = source.validation if origin == "fit" else None
-        judged += _parts(source, held, units, "", summary or {})
+        judged += _parts(source, held, units, PARTS, summary or {})
     if new is not None:
-        judged += _parts(source, new, units, " of new rows", {})
-    weighted = len(source.model.ensemble.members) > 1
+        judged += _parts(source, new, units, NEW_PARTS, {})
+    weighted = not source.model.transductive
     return Verdict(
         tuple(judged),
         origin,
-        caveat_sentence(origin, sampled, source.n_rows, weighted=weighted),
+        caveat_sentence(
+            origin, sampled, source.n_rows, weighted=weighted, only_ones=source.model.positive is not None
+        ),
         verdict_sentence(judged),
     )
 
 
 def _parts(
-    source: Source, cells: Predicted, units: ErrorUnits, suffix: str, summary: Mapping[str, Any]
+    source: Source, cells: Predicted, units: ErrorUnits, names: Mapping[str, str], summary: Mapping[str, Any]
 ) -> list[Judged]:
     d = source.observed.n_features
     yes_no = np.concatenate((source.model.yes_no, np.zeros(source.labels.width, bool)))
     feature = cells.column < d
-    wheres: dict[str, BoolArray] = {
+    wheres: dict[Part, BoolArray] = {
         "numbers": feature & ~yes_no[cells.column],
         "yes-no": feature & yes_no[cells.column],
         "labels": ~feature & ~cells.alone,
@@ -77,10 +88,8 @@ def _parts(
     for part, where in wheres.items():
         if where.any():
             one = cells.where(where)
-            name = PART_NAMES[part]  # type: ignore[index]
-            found += _judged(
-                one, units if part == "numbers" else None, PARTS[part] + suffix, summary.get(name)
-            )
+            own = units if part == "numbers" else None
+            found += _judged(one, own, names[part], summary.get(PART_NAMES[part]))
     return found
 
 

@@ -24,7 +24,7 @@ from cocomplete.solvers.influences import Influences
 MOST_PULLS = 5
 """Observed cells that are named."""
 
-COMPARED = 5_000
+COMPARED = 3_000
 """Rows among which similar ones are looked for."""
 
 SIMILAR = 3
@@ -111,7 +111,6 @@ class ExplainedRows:
     def __init__(self, explainer: Explainer, rows: NDArray[np.intp]) -> None:
         self.explainer, self.rows = explainer, rows
         self._influences: dict[int, Influences] = {}
-        self._similar: dict[int, tuple[str, ...]] = {}
 
     def why(self, row: int, target: int, part: Part, text: Text, *, opposite: bool = False) -> Why | None:
         """Explain one cell.
@@ -154,7 +153,11 @@ class ExplainedRows:
         return Why(
             unit,
             short(scale * start),
-            tuple(Pull(int(columns[j]), text(here, int(columns[j])), short(amounts[j])) for j in largest),
+            tuple(
+                Pull(int(columns[j]), text(here, int(columns[j])), short(amounts[j]))
+                for j in largest
+                if amounts[j]
+            ),
             short(float(amounts.sum() - amounts[largest].sum())),
             short(float(scale * start + amounts.sum())),
             short(weight),
@@ -162,22 +165,25 @@ class ExplainedRows:
 
     def similar(self, row: int) -> tuple[str, ...]:
         """Name the rows whose posterior means are nearest, measured by what they make of the columns."""
-        if row not in self._similar:
-            self._similar[row] = self._nearest(row)
-        return self._similar[row]
+        source = self.explainer.source
+        return tuple(source.row_name(int(one)) for one in self._nearest[row] if one >= 0)
 
-    def _nearest(self, row: int) -> tuple[str, ...]:
+    @cached_property
+    def _nearest(self) -> NDArray[np.intp]:
+        """The nearest rows of each, the nearest first; -1 where there are no more."""
         pool, profiles, norms = self.explainer.pool
         if self.explainer.comparing is None:
-            return ()
+            return np.empty((len(self.rows), 0), np.intp)
         k, member, root = self.explainer.comparing
-        own = self._of(k, member).rows.U[row, 1:] @ root
-        distance = norms - 2 * (profiles @ own)
-        distance[pool == self.rows[row]] = np.inf
-        near = np.argpartition(distance, min(SIMILAR, len(pool) - 1))[: SIMILAR + 1]
-        nearest = near[np.lexsort((near, distance[near]))][:SIMILAR]
-        source = self.explainer.source
-        return tuple(source.row_name(int(pool[i])) for i in nearest if np.isfinite(distance[i]))
+        own = self._of(k, member).rows.U[:, 1:] @ root
+        # Squared distances, but for what is the same for all.
+        distance = norms - 2 * (own @ profiles.T)
+        distance[self.rows[:, None] == pool] = np.inf
+        near = np.argpartition(distance, min(SIMILAR, len(pool) - 1), axis=1)[:, : SIMILAR + 1]
+        far = np.take_along_axis(distance, near, axis=1)
+        order = np.lexsort((near, far), axis=1)[:, :SIMILAR]
+        found = pool[np.take_along_axis(near, order, axis=1)]
+        return np.where(np.isfinite(np.take_along_axis(far, order, axis=1)), found, -1)
 
     def _of(self, k: int, member: Average) -> Influences:
         if k not in self._influences:

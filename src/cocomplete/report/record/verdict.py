@@ -15,7 +15,8 @@ class Judged:
     ----------
     part : str
         "features", "yes/no features", "labels" of rows in which others are known, "labels of rows without
-        any"; followed by " of new rows" where the fit has never seen the rows.
+        any"; and of rows that the fit has never seen "features of new rows", "yes/no features of new rows",
+        "labels of new rows beside others", "labels of new rows".
     measure : str
         What the errors are: "off by, in standard deviations", "share wrong" or "log-loss". The part of 0/1
         columns has one of each of the last two.
