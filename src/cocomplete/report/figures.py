@@ -36,7 +36,7 @@ HEADINGS = {
     "confusion": ("truth", "fill", "cells"),
     "reliability": ("probability from", "to", "mean probability", "share of ones", "cells"),
     "states": ("state", "cells"),
-    "holes": ("columns", "rows", "per cent missing"),
+    "holes": ("columns", "group of rows", "rows in it", "per cent missing"),
     "loadings": ("factor", "column", "loading"),
     "together": ("label", "other label", "share before", "share after"),
 }
