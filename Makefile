@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-first-use bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check browser bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-first-use bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -22,6 +22,13 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What the tests of the report's page need beside Debian's chromium; without it they are skipped. Needs npm.
+browser: tests/browser/node_modules/axe-core/axe.min.js
+
+tests/browser/node_modules/axe-core/axe.min.js: tests/browser/package-lock.json
+	npm ci --prefix tests/browser --no-audit --no-fund --silent
+	@touch $@
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py

@@ -260,9 +260,11 @@ main()
 def test_demo_s_files_may_be_written_again_if_they_are_the_same(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1.0, None]})
     for _ in range(2):
-        _write({"one.csv": frame}, tmp_path / "new", force=False)
-    with pytest.raises(InputError, match="exists and differs"):
-        _write({"one.csv": frame.fill_null(2.0)}, tmp_path / "new", force=False)
+        _write({"one.csv": frame}, "page", tmp_path / "new", force=False)
+    assert (tmp_path / "new" / "report.html").read_text() == "page"
+    for changed, page in ((frame.fill_null(2.0), "page"), (frame, "another page")):
+        with pytest.raises(InputError, match="exists and differs"):
+            _write({"one.csv": changed}, page, tmp_path / "new", force=False)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

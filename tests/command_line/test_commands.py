@@ -177,7 +177,7 @@ def test_convert_keeps_types(folder: Path) -> None:
 
 def test_the_example_of_every_help_works_as_printed(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    for command in ("inspect", "complete", "predict", "evaluate", "convert"):
+    for command in ("inspect", "complete", "predict", "evaluate", "convert", "report"):
         shown = run(command, "--help")
         assert shown.returncode == 0
         text = " ".join(word.strip("│") for word in shown.stdout.split() if word != "│")
@@ -191,6 +191,7 @@ def test_the_example_of_every_help_works_as_printed(tmp_path: Path) -> None:
         "patients.model",
         "predicted.csv",
         "patients.parquet",
+        "patients.html",
     }
 
 

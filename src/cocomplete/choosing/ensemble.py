@@ -6,6 +6,7 @@ of rows with other labels, and of rows without any. One rule combines members fo
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,14 +15,23 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.choosing.combine import label_weights, number_weights, stretch
+from cocomplete.choosing.combine import equal_shares, label_weights, number_weights, stretch
 from cocomplete.choosing.held_out import Units, folds
-from cocomplete.choosing.judge import PART_NAMES, Contest, HeldOut, HeldOutLabels, calibrated, error_summary
+from cocomplete.choosing.judge import (
+    PART_NAMES,
+    Contest,
+    HeldOut,
+    HeldOutLabels,
+    calibrated,
+    error_summary,
+    judged_cells,
+)
 from cocomplete.choosing.kind import Candidate
 from cocomplete.choosing.kinds import KIND_OF, KINDS
 from cocomplete.choosing.shared import FoldFits, HeldOutScores, SharedFits
 from cocomplete.fitted.draws import Margin, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import HeldOutNumbers
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.interrupts import acknowledge_stop, stop_requested
@@ -94,8 +104,9 @@ class EnsembleFit:
             observed, yes_no, content_keys(observed, seed), solve, progress, groups=groups
         )
         judged = self.whole
+        self.judged_rows = np.arange(observed.n_samples)
         if observed.n_samples > JUDGED_ROWS:
-            sample = self.whole.sample(JUDGED_ROWS)
+            sample, self.judged_rows = self.whole.sample(JUDGED_ROWS), self.whole.first_rows(JUDGED_ROWS)
             judged = SharedFits(sample, yes_no, content_keys(sample, seed), solve, groups=groups)
         self.folds = [FoldFits(fold, judged) for fold in folds(judged.observed, yes_no, seed, groups)]
         self.whole.earlier = self.folds[0] if self.folds else None
@@ -192,17 +203,10 @@ class EnsembleFit:
         predictions = np.stack([self.contest.means[one][where] for one in candidates])
         truth = self.held.value[where]
         if part != "numbers":
-            return label_weights(predictions, truth, self._target(candidates))
+            pulled_towards = equal_shares([one.kind == BY_EVIDENCE for one in candidates], EVIDENCE_SHARE)
+            return label_weights(predictions, truth, pulled_towards)
         column, units = self.held.column[where], self.held.units
         return number_weights(units.standardized(column, predictions), units.standardized(column, truth))
-
-    @staticmethod
-    def _target(candidates: list[Candidate]) -> FloatArray:
-        """Give the weights that those of labels are pulled towards."""
-        own = np.array([one.kind == BY_EVIDENCE for one in candidates])
-        if not own.any() or own.all():
-            return np.full(len(candidates), 1 / len(candidates))
-        return np.where(own, EVIDENCE_SHARE, (1 - EVIDENCE_SHARE) / (len(candidates) - 1))
 
     @staticmethod
     def _aligned(weights: dict[Candidate, float], members: list[Candidate]) -> FloatArray:
@@ -239,16 +243,12 @@ class EnsembleFit:
         if not source.encoding.gaussian:
             return None
         numbers = self.held_out_numbers()
-        found = [fits.held_out_scores() for fits in self.folds]
-        # Where it was asked to stop some have neither scores nor an ensemble's prediction.
-        count = min(sum(one.truth.size for one in found), numbers.column.size)
-        scores = HeldOutScores(
-            *(np.concatenate([np.empty(0), *(one[k] for one in found)])[:count] for k in range(3))
-        )
-        column = numbers.column[:count]
-        factor = calibrated(np.abs(scores.truth - scores.mean) / scores.std, column, self.observed.n_features)
-        margin = Margin(scores.mean, scores.std)
-        return ScoreMargins.sharper(source, factor, column, margin, numbers.std[:count])
+        scores = HeldOutScores.together([fits.held_out_scores() for fits in self.folds])
+        # Where it was asked to stop some have no prediction of the ensemble's, or no scores.
+        truth, mean, std = (each[: numbers.column.size] for each in scores)
+        column, own_std = numbers.column[: truth.size], numbers.std[: truth.size]
+        factor = calibrated(np.abs(truth - mean) / std, column, self.observed.n_features)
+        return ScoreMargins.sharper(source, factor, column, Margin(mean, std), own_std)
 
     @cached_property
     def prediction(self) -> Prediction:
@@ -357,6 +357,19 @@ class EnsembleFit:
         score = np.concatenate([self.combined(part) for part in judged] or [np.empty(0)])
         column = self.held.column[where] - self.observed.n_features
         return HeldOutLabels(column, self.held.value[where], score)
+
+    def judged_cells(self) -> JudgedCells:
+        """Give all held-out cells with the ensemble's predictions; rows are counted in the whole table."""
+        mean, std, trivial = (np.full(self.held.value.size, np.nan) for _ in range(3))
+        for part in PARTS:
+            if self._judged(part):
+                where = self.held.where(part)
+                mean[where], trivial[where] = self.combined(part), self.contest.means[TRIVIAL][where]
+        if self._judged("numbers"):
+            std[self.held.where("numbers")] = self.held_out_numbers().std
+        width = self.observed.n_features + self.observed.n_labels
+        found = judged_cells([fits.fold for fits in self.folds], mean, std, trivial, width)
+        return replace(found, row=self.judged_rows[found.row])
 
     def summary(self) -> dict[str, Any]:
         """Give errors on held-out cells beside the trivial answer's, and the members' weights, by part."""

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from cocomplete.arrays import FloatArray
 from cocomplete.choosing.held_out import Fold, Units
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.losses import log_loss
 from cocomplete.members.prediction import Prediction
@@ -143,6 +144,26 @@ class Contest:
     def loss(self, candidate: Any, part: Part) -> float:
         """Mean error of a candidate on a part."""
         return self.total(candidate, part) / max(self.held.where(part).size, 1)
+
+
+def judged_cells(
+    folds: Sequence[Fold], mean: FloatArray, std: FloatArray, trivial: FloatArray, n_columns: int
+) -> JudgedCells:
+    """Keep the held-out cells of all folds with what was predicted of them.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+    mean, std, trivial : ndarray of shape (n_cells,)
+        One fold after the other; NaN where nothing was predicted.
+    n_columns : int
+    """
+    row, column, part = (
+        np.concatenate([getattr(fold, name) for fold in folds] or [np.empty(0, np.intp)])
+        for name in ("row", "column", "part")
+    )
+    number = np.repeat(np.arange(len(folds)), [fold.row.size for fold in folds])
+    return JudgedCells.of(row, column, number, part, mean, std, trivial, n_columns)
 
 
 def error_summary(held: HeldOut, part: Part, mean: FloatArray, trivial: FloatArray) -> dict[str, float]:

@@ -16,7 +16,9 @@ from cocomplete.choosing.judge import (
     HeldOutLabels,
     calibrated,
     error_summary,
+    judged_cells,
 )
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS, PARTS, Part
 from cocomplete.interrupts import acknowledge_stop, stop_requested
 from cocomplete.members.minimiser import Minimiser, Penalties, set_up
@@ -171,9 +173,12 @@ class MinimiserSearch:
     ) -> None:
         self.given, self.center, self.scale = given, center, scale
         self.n_features = observed.n_features
+        self.n_columns = observed.n_features + observed.n_labels
         self.folds = folds(observed, yes_no, seed, groups)
         self.held = HeldOut.of(self.folds, Units.of(observed))
         self.contest = Contest(self.held, [fold.row.size for fold in self.folds])
+        # Of held-out numbers, once the factor of standard deviations is asked for.
+        self.stds = np.full(self.held.value.size, np.nan)
         self.interrupted = False
         has_both = bool(observed.X_known.any() and observed.Y_known.any())
         paths = given.paths(weights_matter=has_both)
@@ -257,6 +262,7 @@ class MinimiserSearch:
         if not where.size or chosen == "trivial":
             return np.ones(self.n_features)
         ratios = []
+        stds = np.full(self.held.value.size, np.nan)
         for number, fold in enumerate(self.folds):
             fit = Minimiser.fit(
                 fold.visible,
@@ -272,6 +278,20 @@ class MinimiserSearch:
             numbers = fold.part == PARTS.index("numbers")
             row, column = fold.row[numbers], fold.column[numbers]
             std = fit.predict(fold.visible).std[row, column]
-            means = self.contest.means[chosen][self.contest.bounds[number] : self.contest.bounds[number + 1]]
+            own = slice(self.contest.bounds[number], self.contest.bounds[number + 1])
+            stds[own][numbers] = std
+            means = self.contest.means[chosen][own]
             ratios.append(np.abs(means[numbers] - fold.value[numbers]) / np.maximum(std, 1e-300))
-        return calibrated(np.concatenate(ratios), self.held.column[where], self.n_features)
+        factor = calibrated(np.concatenate(ratios), self.held.column[where], self.n_features)
+        self.stds[where] = factor[self.held.column[where]] * stds[where]
+        return factor
+
+    def judged_cells(self) -> JudgedCells:
+        """Give all held-out cells with the predictions of the minimisers that were chosen."""
+        mean, trivial = np.full(self.held.value.size, np.nan), self.contest.means.get("trivial", np.empty(0))
+        for part in PARTS:
+            where = self.held.where(part)
+            if where.size:
+                best = self.best("features" if part in FEATURE_PARTS else "labels")
+                mean[where] = self.contest.means[best][where]
+        return judged_cells(self.folds, mean, self.stds, trivial, self.n_columns)

@@ -1,5 +1,6 @@
 """A table to fit members to, with the averages and completed rows that several of them share."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -161,6 +162,12 @@ class HeldOutScores(NamedTuple):
     mean: FloatArray
     std: FloatArray
 
+    @classmethod
+    def together(cls, folds: Sequence["HeldOutScores"]) -> "HeldOutScores":
+        """Give those of several folds, one after the other; none of no fold."""
+        nothing = cls(*(np.empty(0) for _ in range(3)))
+        return cls(*(np.concatenate(parts) for parts in zip(nothing, *folds, strict=True)))
+
 
 class FoldFits(SharedFits):
     """The visible cells of a fold, likewise.
@@ -179,7 +186,7 @@ class FoldFits(SharedFits):
     def held_out_scores(self) -> HeldOutScores:
         """Give the normal scores of held-out numbers, and their predictions."""
         if True not in self._moments:
-            return HeldOutScores(*(np.empty(0) for _ in range(3)))
+            return HeldOutScores.together([])
         fold, encoding, moments = self.fold, self.average(gaussian=True).encoding, self._moments[True]
         numbers = fold.part == PARTS.index("numbers")
         row, column = fold.row[numbers], encoding.order[fold.column[numbers]]

@@ -1,5 +1,6 @@
 """Which columns of a file are features, which are labels, and what each is."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,14 @@ def choose_columns(
         msg = f"no feature column of {source} is left beside labels and columns set aside; one is needed"
         raise InputError(msg)
     return Choice(tuple(left), tuple(own), kinds, label_types, set_aside)
+
+
+def row_names(frame: "pl.DataFrame", used: Collection[str]) -> list[str] | None:
+    """Give the names of the rows by the first unused column that names or numbers them; None without one."""
+    for name in frame.columns:
+        if name not in used and frame[name].null_count() == 0 and _row_name(frame[name]) is not None:
+            return [str(value) for value in frame[name]]
+    return None
 
 
 def _is_spec(spec: str, names: list[str]) -> bool:

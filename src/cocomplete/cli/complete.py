@@ -32,6 +32,9 @@ def complete(
     sheet: options.Sheet = None,
     skip_lines: options.SkipLines = 0,
     model: Annotated[Path | None, typer.Option(help="Save the model to this file, for predict.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report of what was filled to this file, as HTML or .json.")
+    ] = None,
     draws: Annotated[int, typer.Option(min=0, help="Draw so many completed tables, out.1.csv, …, too.")] = 0,
     fill: Annotated[
         str, typer.Option(help="'value' fills in what a column could hold, 'mean' means.")
@@ -59,15 +62,18 @@ def complete(
 
     Example: cocomplete complete examples/patients.csv -l 'hat_*' -o done.csv --model patients.model
     """
-    from cocomplete.cli.columns import choose_columns
+    from cocomplete.cli.columns import choose_columns, row_names
+    from cocomplete.cli.console import say
     from cocomplete.cli.fitting import fitted, guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
     from cocomplete.cli.reading import Reading, read_file, say_notes
-    from cocomplete.formats.files import check_target, write_table
+    from cocomplete.formats.files import check_free, check_target, write_table
 
     _check_targets(output, draws, json=json)
     for target in (output, *_draw_paths(output, draws)):
         check_target(target, force=force)
+    if report is not None:
+        check_free(str(report), "report.html", force=force)
     limit_threads(jobs)
     reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
@@ -98,6 +104,10 @@ def complete(
                 write_table(_with_columns(read.frame, drawn), read, path)
             if model is not None:
                 fit.save(model)
+            if report is not None:
+                names = row_names(read.frame, X.columns)
+                fit.report(X, y, path=report, title=Path(table).name, row_names=names)
+                say(f"report written to {report}", quiet=quiet)
     _conclude(fit, X, y, output, json=json, quality=quality, quiet=quiet)
     if strict and not fit.converged_:
         raise typer.Exit(NOT_CONVERGED)

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from cocomplete.completion import Completion
 
 
+REPORT = "report.html"
+"""Name of the report, beside the tables."""
+
+
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the three tables.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for tables and report.")] = Path(
         "cocomplete-demo"
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the synthetic table.")] = 0,
@@ -28,17 +32,24 @@ def demo(
     from cocomplete.cli.console import progress_line
     from cocomplete.datasets import make_clinic
     from cocomplete.estimator.completer import CoCompleter
+    from cocomplete.table.containers import Table
 
     clinic = make_clinic(random_state=seed)
     with progress_line() as progress:
         model = CoCompleter().fit(clinic.X, clinic.Y, progress=progress)
     done = model.complete(clinic.X, clinic.Y)
     plain = MeanMode().fit(clinic.X, clinic.Y).complete(clinic.X, clinic.Y)
-    _write(_frames(clinic, done), output, force=force)
+    report = model.report(
+        Table(clinic.X, tuple(clinic.feature_names)),
+        Table(clinic.Y, tuple(clinic.label_names)),
+        title="SYNTHETIC clinic table",
+    )
+    _write(_frames(clinic, done), report.to_html(), output, force=force)
     screen = Console(highlight=False, soft_wrap=True)
     screen.print(_comparison(clinic, done, plain))
     screen.print(f"{clinic.X.shape[0]} synthetic rows, no real patient among them; {model.rank_} factors.")
     screen.print(f"Completed table: {output / 'completed.csv'} (beside it incomplete.csv and truth.csv)")
+    screen.print(f"Report, for any browser: {output / REPORT}")
 
 
 def _comparison(clinic: "Bunch", done: "Completion", plain: "Completion") -> "Table":
@@ -85,8 +96,8 @@ def _frames(clinic: "Bunch", done: "Completion") -> "dict[str, pl.DataFrame]":
     }
 
 
-def _write(frames: "dict[str, pl.DataFrame]", folder: Path, *, force: bool) -> None:
-    """Write the three files, but never over something else that bears their name."""
+def _write(frames: "dict[str, pl.DataFrame]", page: str, folder: Path, *, force: bool) -> None:
+    """Write the three tables and the report, but never over something else that bears their name."""
     from cocomplete.atomic import write_atomically
     from cocomplete.exceptions import InputError
     from cocomplete.formats import delimited
@@ -96,9 +107,8 @@ def _write(frames: "dict[str, pl.DataFrame]", folder: Path, *, force: bool) -> N
     except OSError as error:
         msg = f"{folder} cannot be made: {error.strerror}; choose another folder with --output"
         raise InputError(msg) from error
-    contents = {}
-    for name, frame in frames.items():
-        contents[name] = delimited.plain(frame)
+    contents = {name: delimited.plain(frame) for name, frame in frames.items()} | {REPORT: page.encode()}
+    for name in contents:
         target = folder / name
         if target.exists() and target.read_bytes() != contents[name] and not force:
             msg = f"{target} exists and differs; choose another --output or add --force to replace it"

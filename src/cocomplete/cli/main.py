@@ -12,6 +12,7 @@ from cocomplete.cli.evaluate import evaluate
 from cocomplete.cli.inspect import inspect
 from cocomplete.cli.locking import INTERRUPTED
 from cocomplete.cli.predict import predict
+from cocomplete.cli.report import report
 from cocomplete.cli.reproduce import app as reproduce
 from cocomplete.exceptions import InputError
 
@@ -22,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (complete, predict, evaluate, inspect, convert, demo):
+for command in (complete, predict, evaluate, report, inspect, convert, demo):
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 

@@ -52,7 +52,7 @@ def predict(
     reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     say_notes(read, quiet=quiet)
-    X, y = _columns(fitted, read.frame, table, str(model))
+    X, y = columns_of_fit(fitted, read.frame, table, str(model))
     with sole_writer(output), guarded(table, quiet=quiet):
         done = fitted.complete(X, y)
         frame = read.frame.with_columns(done.X.get_columns())
@@ -68,7 +68,7 @@ def predict(
     say(f"completed {frame.height} rows; written to {where}", quiet=quiet)
 
 
-def _columns(
+def columns_of_fit(
     model: "CoCompleter", frame: "pl.DataFrame", table: str, file: str
 ) -> "tuple[pl.DataFrame, pl.DataFrame | None]":
     """Find the columns of the fit by name; labels that are not there are unknown."""

@@ -59,6 +59,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         groups=table.groups,
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
         fitted_rows=FittedRows.of(whole, narrow, yes_no[informative.features]),
+        judged=fit.judged_cells().widened(informative, np.flatnonzero(rows)),
     )
     model = shared(model)
     certified = None

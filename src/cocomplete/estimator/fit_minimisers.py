@@ -12,6 +12,7 @@ from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.ensemble import Ensemble
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.model import Model, levels_of_rows
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.interrupts import stop_requested
@@ -59,6 +60,7 @@ def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         clip=settings.clip,
         groups=table.groups,
         positive=fit_positive_labels(observed, yes_no, settings, solver.messages),
+        judged=_judged(search, informative, observed.n_samples),
     )
     model = replace(model, levels=levels_of_rows(model, table.codes))
     cut_short = stop_requested() or any(one.certified.interrupted for one in (certified, *minimisers))
@@ -66,6 +68,11 @@ def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         return FitResult(model, certified, interrupted=cut_short)
     cut_short |= search.interrupted
     return FitResult(model, certified, search.summary(), search.held_out_labels(), interrupted=cut_short)
+
+
+def _judged(search: MinimiserSearch | None, informative: Informative, n: int) -> JudgedCells | None:
+    """Keep what was held out to choose penalties by."""
+    return None if search is None else search.judged_cells().widened(informative, np.arange(n))
 
 
 def _search(

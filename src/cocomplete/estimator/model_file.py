@@ -20,6 +20,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.fitted.draws import ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import LevelCuts
 from cocomplete.fitted.model import Model
 from cocomplete.fitted.positive_labels import PositiveLabels
@@ -71,6 +72,7 @@ CLASSES: dict[str, type] = {
         FactorPosterior,
         FittedRows,
         Informative,
+        JudgedCells,
         KernelRegression,
         LevelCuts,
         LevelTrees,

@@ -12,13 +12,19 @@ from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
 from cocomplete.estimator import model_file
 from cocomplete.estimator.columns import check_labels, check_n_features, with_unknown_labels
+from cocomplete.estimator.reporting import refitted
+from cocomplete.estimator.reporting import row_names as row_names_of
 from cocomplete.estimator.settings import seed_of
 from cocomplete.estimator.tables import UserTables
 from cocomplete.exceptions import InputError
+from cocomplete.fitted.describe import Description
 from cocomplete.fitted.model import Answer, Model
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.parameter_checks import check_count
 from cocomplete.problem.observations import Observations
+from cocomplete.report.collect import collect
+from cocomplete.report.report import Report
+from cocomplete.report.source import Source
 from cocomplete.table.containers import RawTable, Table, TextColumn
 from cocomplete.table.kinds import level_text
 from cocomplete.table.refill import frame_like
@@ -37,6 +43,11 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
     n_labels_: int
     thresholds_: FloatArray
+    singular_values_: FloatArray
+    components_: FloatArray
+    offsets_: FloatArray
+    n_iter_: int
+    validation_: dict[str, Any] | None
 
     def complete(self, X: Any, y: Any = None) -> Completion:
         """Fill the holes of any rows, those of the fit or new ones, and leave the model as it is.
@@ -207,6 +218,68 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         chosen = self._labels.chosen(self.predict_proba(X), self.thresholds_)
         right = self._encoded_labels(chosen) == observed.Y
         return float(right[observed.Y_known].mean())
+
+    def report(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        path: str | PathLike[str] | None = None,
+        title: str = "table",
+        row_names: Any = None,
+        seconds: float | None = None,
+    ) -> Report:
+        """Tell in one page what was filled, how sure it is, and how wrong it was where the truth is known.
+
+        Held-out cells are those of the fit; where it held out none, as with given penalties, some are held
+        out of a sample of rows, which is fitted once more. Of rows that the fit has not seen, cells are held
+        out too. The model stays as it is.
+
+        Parameters
+        ----------
+        X, y : tables
+            As for :meth:`complete`: the rows of the fit, or others.
+        path : path, optional
+            File to write the page to; the numbers alone if its name ends in ``.json``.
+        title : str, default="table"
+            What the table is called.
+        row_names : sequence of str, optional
+            Of the rows of X; a pandas index by default, or their numbers from 1 on.
+        seconds : float, optional
+            That the fit took, to be mentioned. Without, the same tables give the same bytes.
+
+        Returns
+        -------
+        Report
+            With ``record``, ``to_json()``, ``to_html()`` and ``save(path)``; a notebook shows it.
+        """
+        check_is_fitted(self)
+        tables, observed = self._read(X, y)
+        parameters = self.get_params(deep=False)
+        certified = getattr(self, "certified_", False)
+        names = ("solver", "objective", "duality_gap", "converged")
+        source = Source(
+            self._model,
+            self._features,
+            self._labels,
+            tables.features,
+            tables.labels,
+            observed,
+            self.thresholds_,
+            self.fill == "mean",
+            Description(self.singular_values_, self.components_, self.offsets_, self.n_iter_),
+            parameters,
+            self.validation_,
+            {name: getattr(self, f"{name}_") for name in names} if certified else None,
+            row_names_of(row_names, X, observed.n_samples),
+            title,
+            seconds,
+        )
+        again = refitted(parameters, self._model, self._features, self._labels)
+        report = Report(collect(source, again, seed_of(self.random_state)))
+        if path is not None:
+            report.save(path)
+        return report
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file without code in it, which :func:`cocomplete.load` reads.

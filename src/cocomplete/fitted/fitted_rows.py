@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.members.prediction import Prediction
@@ -41,6 +42,26 @@ class FittedRows:
             prediction.mean[:, : len(yes_no)][unknown],
             stds.astype(np.float32) if single else stds,
         )
+
+    def of_rows(
+        self, rows: NDArray[np.intp], counts: NDArray[np.intp], observed: Observations, yes_no: BoolArray
+    ) -> Prediction:
+        """Give the prediction of some rows back.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+        counts : ndarray of int, shape (n_samples,)
+            Unknown numbers of every row of the fit.
+        observed : Observations
+            These rows alone.
+        yes_no : ndarray of bool, shape (n_features,)
+        """
+        end = np.cumsum(counts)
+        spans = [np.arange(end[i] - counts[i], end[i]) for i in rows]
+        numbers = np.concatenate(spans or [np.empty(0, np.intp)])
+        some = FittedRows(self.log_odds[rows], self.numbers[numbers], self.stds[numbers])
+        return some.prediction(observed, yes_no)
 
     def prediction(self, observed: Observations, yes_no: BoolArray) -> Prediction:
         """Give the prediction back; known numbers are what was observed, without a standard deviation."""

@@ -13,6 +13,7 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.draws import JointDraws, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
+from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import LevelCuts, level_cuts
 from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.fitted.positive_labels import PositiveLabels
@@ -27,6 +28,10 @@ from cocomplete.problem.observations import Observations
 BEYOND = 0.25
 """How far filled features may go beyond an end of the observed range, in lengths of the tenth of the values
 next to it. Errors of columns whose ends are missing fall by 0.3 % on average, and by up to 6 %."""
+
+
+COLUMN_NUMBERS = 1_000_000
+"""Numbers of a long table that are looked at together."""
 
 
 class Answer(NamedTuple):
@@ -82,6 +87,8 @@ class Model(FieldsAlone):
         Predicts labels where only ones are ever recorded; unknown ones were fitted as zeros.
     fitted_rows : FittedRows or None
         The ensemble's prediction of the rows of the fit, so that it is not worked out again.
+    judged : JudgedCells or None
+        Held-out cells and what was predicted of them; None if nothing was held out.
     """
 
     observed: Observations
@@ -97,6 +104,7 @@ class Model(FieldsAlone):
     groups: NDArray[np.intp] | None = None
     positive: PositiveLabels | None = None
     fitted_rows: FittedRows | None = None
+    judged: JudgedCells | None = None
 
     def answer(
         self,
@@ -114,7 +122,34 @@ class Model(FieldsAlone):
         Where only ones are recorded, rows in which none is are taken for new ones, of which it is not known
         what would be recorded, unless they are among the rows of the fit.
         """
-        prediction = self._widened(self._prediction(observed, std=std, known=known, parts=parts))
+        prediction = self._prediction(observed, std=std, known=known, parts=parts)
+        answer = self._answer(prediction, observed, knows=self.knows(observed))
+        return self._with_levels(answer, observed, known=known) if std else answer
+
+    def answer_rows(self, rows: NDArray[np.intp]) -> Answer:
+        """Give what :meth:`answer` has in some rows of the fit, without working out the others.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+        """
+        whole = self.observed
+        some = Observations(whole.X[rows], whole.Y[rows])
+        if self.fitted_rows is not None:
+            unknown = ~whole.X_known[:, self.informative.features & ~self.yes_no]
+            prediction = self.fitted_rows.of_rows(
+                rows, unknown.sum(axis=1), self._narrow(some), self._narrow_yes_no
+            )
+        else:
+            prediction = self.ensemble.predict(self._narrow(some))
+            if self.transductive:
+                own = self.ensemble.predict(self._narrow(whole), training=True, std=False)
+                prediction = prediction._replace(mean=own.mean[rows])
+        return self._with_levels(self._answer(prediction, some, knows=True), some)
+
+    def _answer(self, prediction: Prediction, observed: Observations, *, knows: bool) -> Answer:
+        """Bring a prediction of some rows to the user's columns."""
+        prediction = self._widened(prediction)
         d = observed.n_features
         X, spread = prediction.mean[:, :d].copy(), prediction.std.copy()
         probability = expit(X[:, self.yes_no])
@@ -124,16 +159,19 @@ class Model(FieldsAlone):
         Z = prediction.mean[:, d:]
         if self.positive is not None:
             Z = Z.copy()
-            Z[:, self.informative.labels] = self._positive_log_odds(observed)
-        X = np.clip(X, -self._largest, self._largest)
-        levels: dict[int, FloatArray] = {}
-        if std and self.levels:
-            trees = self._levels_by_trees(self._narrow(observed), known=known)
-            levels = {
-                j: cuts.probabilities(X[:, j], spread[:, j], trees.get(int(self._place[j])))
-                for j, cuts in self.levels.items()
-            }
-        return Answer(X, spread, Z, levels)
+            Z[:, self.informative.labels] = self._positive_log_odds(observed, knows=knows)
+        return Answer(np.clip(X, -self._largest, self._largest), spread, Z, {})
+
+    def _with_levels(self, answer: Answer, observed: Observations, *, known: bool = False) -> Answer:
+        """Add the probabilities of levels in an order."""
+        if not self.levels:
+            return answer
+        trees = self._levels_by_trees(self._narrow(observed), known=known)
+        levels = {
+            j: cuts.probabilities(answer.X[:, j], answer.X_std[:, j], trees.get(int(self._place[j])))
+            for j, cuts in self.levels.items()
+        }
+        return answer._replace(levels=levels)
 
     def _levels_by_trees(self, narrow: Observations, *, known: bool = False) -> dict[int, FloatArray]:
         """Give trees' probabilities of levels, by informative column; NaN where a level is known already."""
@@ -152,17 +190,17 @@ class Model(FieldsAlone):
         parts: Collection[Part] = PARTS,
     ) -> Prediction:
         """Predict some rows; those of the fit were predicted then, or have the minimiser's own values."""
-        knows = self._knows(observed)
+        knows = self.knows(observed)
         if self.fitted_rows is not None and knows and not known:
             return self.fitted_rows.prediction(self._narrow(observed), self._narrow_yes_no)
         own = self.transductive and training and knows
         return self.ensemble.predict(self._narrow(observed), training=own, std=std, parts=parts)
 
-    def _positive_log_odds(self, observed: Observations) -> FloatArray:
+    def _positive_log_odds(self, observed: Observations, *, knows: bool) -> FloatArray:
         """Log-odds of informative labels where only ones are recorded."""
         assert self.positive is not None
         narrow = self.informative.narrow(observed)
-        open_to_recording = self._knows(observed) or observed.Y_known.any(axis=1)
+        open_to_recording = knows or observed.Y_known.any(axis=1)
         return np.where(
             np.reshape(open_to_recording, (-1, 1)),
             self.positive.log_odds(narrow, unrecorded=True),
@@ -175,6 +213,12 @@ class Model(FieldsAlone):
             return np.clip(X, *self._reach)
         return np.clip(X, -self._largest, self._largest)
 
+    def inside_column(self, column: int, values: FloatArray) -> FloatArray:
+        """Keep predicted numbers of one feature near its observed range."""
+        low, high = self._reach if self.clip else (-self._largest, self._largest)
+        least, most = (float(np.broadcast_to(end, self.yes_no.shape)[column]) for end in (low, high))
+        return np.clip(values, least, most)
+
     def draws(
         self, observed: Observations, rng: np.random.Generator, n: int
     ) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -184,7 +228,7 @@ class Model(FieldsAlone):
         d = narrow.n_features
         if self.positive is not None:
             mean = prediction.mean.copy()
-            mean[:, d:] = self._positive_log_odds(observed)
+            mean[:, d:] = self._positive_log_odds(observed, knows=self.knows(observed))
             prediction = prediction._replace(mean=mean)
         joint = None
         if self.joint is not None:
@@ -240,44 +284,69 @@ class Model(FieldsAlone):
         seen = observed.Y_known.any(axis=1, keepdims=True)
         return Observations(observed.X, np.where(seen & ~observed.Y_known, 0, observed.Y))
 
-    def _knows(self, observed: Observations) -> bool:
+    def knows(self, observed: Observations) -> bool:
         """Whether these are the rows of the fit."""
         return observed is self.observed or all(
-            one.shape == other.shape and np.array_equal(one, other, equal_nan=True)
+            one.shape == other.shape and _equal(one, other)
             for one, other in ((observed.X, self.observed.X), (observed.Y, self.observed.Y))
         )
 
-    @cached_property
+    @property
     def _range(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest observed value of each feature; without limit where there is none."""
-        X, known = self.observed.X, self.observed.X_known
-        low = np.where(known, X, np.inf).min(axis=0)
-        high = np.where(known, X, -np.inf).max(axis=0)
-        empty = ~known.any(axis=0)
-        return np.where(empty, -np.inf, low), np.where(empty, np.inf, high)
+        return self._ends[0], self._ends[1]
+
+    @property
+    def _reach(self) -> tuple[FloatArray, FloatArray]:
+        """What filled features stay inside of, by column."""
+        return self._ends[2], self._ends[3]
 
     @cached_property
-    def _reach(self) -> tuple[FloatArray, FloatArray]:
-        """What filled features stay inside of, by column.
+    def _ends(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Range and reach of every feature.
 
         What is missing may lie beyond what is observed, but not far, measured by how far the outer tenth of
         the column reaches; nor beyond an end that several cells share: it is a bound of the column, as those
         of a scale are.
         """
-        reach = tuple(end.astype(np.float64) for end in self._range)
-        X, known = self.observed.X, self.observed.X_known
+        n, d = self.observed.X.shape
+        ends = np.repeat([[-np.inf], [np.inf]] * 2, d, axis=1)
+        step = max(1, COLUMN_NUMBERS // max(n, 1))
         with np.errstate(over="ignore"):
-            for j in np.flatnonzero(known.any(axis=0)):
-                values = np.sort(X[known[:, j], j]).astype(np.float64)
-                tenth = len(values) // 10
-                # Multiplied before they are subtracted: a difference may be too large to be a number.
-                if values[0] < values[min(1, len(values) - 1)]:
-                    beyond = BEYOND * values[tenth] - BEYOND * values[0]
-                    reach[0][j] -= beyond
-                if values[-1] > values[max(-2, -len(values))]:
-                    beyond = BEYOND * values[-1] - BEYOND * values[-1 - tenth]
-                    reach[1][j] += beyond
-        return np.maximum(reach[0], -self._largest), np.minimum(reach[1], self._largest)
+            for first in range(0, d, step):
+                # Columns of a long table are far apart in memory: some are laid out side by side.
+                columns = np.ascontiguousarray(self.observed.X[:, first : first + step].T)
+                for j, column in enumerate(columns, first):
+                    values = column[~np.isnan(column)].astype(np.float64)
+                    if values.size:
+                        ends[:, j] = _ends_of(values)
+        low, high = np.maximum(ends[2], -self._largest), np.minimum(ends[3], self._largest)
+        dtype = self.observed.X.dtype
+        return ends[0].astype(dtype), ends[1].astype(dtype), low, high
+
+
+def _ends_of(values: FloatArray) -> tuple[float, float, float, float]:
+    """Give smallest and largest of some values, and how far others may lie."""
+    n, tenth = len(values), len(values) // 10
+    # In their places are the two at either end and where the outer tenths begin.
+    values.partition(sorted({0, min(1, n - 1), tenth, n - 1 - tenth, max(n - 2, 0), n - 1}))
+    low, high = reach = [float(values[0]), float(values[-1])]
+    # Multiplied before they are subtracted: a difference may be too large to be a number.
+    if low < values[min(1, n - 1)]:
+        reach[0] -= float(BEYOND * values[tenth] - BEYOND * low)
+    if high > values[max(-2, -n)]:
+        reach[1] += float(BEYOND * high - BEYOND * values[-1 - tenth])
+    return low, high, reach[0], reach[1]
+
+
+def _equal(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two tables hold the same, NaN where the other has it; the first difference ends it."""
+    step = max(1, COLUMN_NUMBERS // max(one.shape[1], 1))
+    for first in range(0, len(one), step):
+        a, b = one[first : first + step], other[first : first + step]
+        if not ((a == b) | ((a != a) & (b != b))).all():  # noqa: PLR0124 - faster than isnan
+            return False
+    return True
 
 
 def _independent(

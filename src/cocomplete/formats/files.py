@@ -125,16 +125,35 @@ def check_target(path: str, *, force: bool) -> None:
     if path == STREAM:
         return
     format_of(path)
+    check_free(path, "completed.csv", force=force)
     file = Path(path)
-    if file.is_dir():
-        msg = f"{path} is a folder; name a file in it, such as {file / 'completed.csv'}"
-        raise InputError(msg)
-    if file.exists() and not force:
-        msg = f"{path} exists already and was left as it is; choose another name or add --force to replace it"
-        raise InputError(msg)
     beside = file.with_suffix(".xml")
     if file.suffix.lower() == ".arff" and beside.exists() and not force:
         msg = f"{beside} exists already, where the labels of {path} would go; choose another name or --force"
+        raise InputError(msg)
+
+
+def check_free(path: str, example: str, *, force: bool) -> None:
+    """Refuse a file that exists, a folder, or a name in a folder that does not exist.
+
+    Parameters
+    ----------
+    path : str
+    example : str
+        A name that a file in a folder could have.
+    force : bool
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+    """
+    file = Path(path)
+    if file.is_dir():
+        msg = f"{path} is a folder; name a file in it, such as {file / example}"
+        raise InputError(msg)
+    if file.exists() and not force:
+        msg = f"{path} exists already and was left as it is; choose another name or add --force to replace it"
         raise InputError(msg)
     if not file.parent.is_dir():
         msg = f"{path} cannot be written: the folder {file.parent} does not exist; make it first"

@@ -73,14 +73,22 @@ class FactorPosterior(FieldsAlone):
 
     def rows(self, cells: Cells) -> Rows:
         """Give the moments of u_i for rows with these cells, by the row step alone."""
-        columns = self.columns
-        rows, settled = RowBlock(cells, self.base).settle(columns, 1.0, QUICK_SWEEPS, ROW_TOL)
+        return self.settled(cells)[0]
+
+    def settled(self, cells: Cells) -> tuple[Rows, RowBlock]:
+        """Give the moments of u_i likewise, and the block with the sites that made them."""
+        columns, block = self.columns, RowBlock(cells, self.base)
+        rows, settled = block.settle(columns, 1.0, QUICK_SWEEPS, ROW_TOL)
         left = np.flatnonzero(~settled)
         if left.size:
             some = RowBlock(cells.take(left), self.base)
             slower, _ = some.settle(columns, PACE, ROW_SWEEPS, ROW_TOL)
             rows.U[left], rows.second[left] = slower
-        return rows
+            own = np.repeat(~settled, np.diff(cells.y_start))
+            for each, other in zip(sites := block.sites, some.sites, strict=True):
+                each[own] = other
+            block.place(sites)
+        return rows, block
 
     def predict(self, cells: Cells, columns: BoolArray | slice = slice(None)) -> Moments:
         """Give mean and variance of every cell of rows with these observed cells, in all or some columns."""

@@ -168,6 +168,7 @@ class RowBlock:
         Returns
         -------
         rows : Rows
+            The sites are left as those that made them.
         settled : ndarray of bool, shape (n_samples,)
         """
         cells, d = self.cells, self.cells.n_features
@@ -184,6 +185,7 @@ class RowBlock:
         rows = Rows(np.empty_like(g_numbers), np.empty_like(H_numbers))
         moves = np.ones(n, bool)
         before: FloatArray = np.zeros(row.size)
+        made = Sites(*(each.copy() for each in sites))
         for _ in range(most):
             some, own = np.flatnonzero(moves), np.flatnonzero(moves[row])
             start = np.concatenate(([0], np.cumsum(np.diff(cells.y_start)[some])))
@@ -193,6 +195,8 @@ class RowBlock:
             H, g = H_numbers[some] + weight @ second, g_numbers[some] + pull @ V
             normal_posteriors(H, g, np.ones(g.shape), fixed=1)
             rows.U[some], rows.second[some] = g, H
+            for each, other in zip(made, sites, strict=True):
+                each[own] = other[own]
             t, variance = _cells_moments(start, column[own], Rows(g, H), V, second)
             moves[:] = False
             moves[row[own[np.abs(t - before[own]) >= tol]]] = True
@@ -202,7 +206,7 @@ class RowBlock:
             for each, other in zip(sites, target, strict=True):
                 each[own] += pace * (other - each[own])
             before[own] = t
-        self.place(sites)
+        self.place(made)
         return rows, ~moves
 
     def move(self, target: Sites, pace: float) -> None:

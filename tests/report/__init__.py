@@ -1,0 +1,1 @@
+"""Reports: the numbers, the sentences that go with them, and the page."""

@@ -1,0 +1,135 @@
+"""Reports of tables that few people have, and of fits that hold out nothing."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cocomplete import CoCompleter
+from cocomplete.arrays import FloatArray
+from cocomplete.report.report import Report
+
+# A column without any value is among those that are reported on.
+pytestmark = pytest.mark.filterwarnings("ignore:nothing is observed in")
+
+
+def table(holes: float = 0.3) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=(40, 1))
+    X = u @ rng.normal(size=(1, 4)) + 0.2 * rng.normal(size=(40, 4))
+    Y = (np.hstack((u, -u)) > 0).astype(float)
+    X[rng.random(X.shape) < holes] = np.nan
+    Y[rng.random(Y.shape) < holes] = np.nan
+    return X, Y
+
+
+def reported(X: FloatArray, Y: FloatArray | None = None, **settings: Any) -> Report:
+    report = CoCompleter(**settings).fit(X, Y).report(X, Y)
+    assert report.to_json() == CoCompleter(**settings).fit(X, Y).report(X, Y).to_json()
+    assert len(report.to_html()) > 1_000
+    return report
+
+
+def test_a_table_without_holes() -> None:
+    record = reported(*table(0.0)).record
+    assert record.filled.total == 0
+    assert record.filled.cells == ()
+    assert record.limits.tipping == ()
+    assert record.filled.sentence == "No cell was filled: the table has no holes."
+    assert record.columns[0].held_out.cells > 0
+
+
+def test_a_table_without_labels() -> None:
+    record = reported(table()[0]).record
+    assert record.labels == ()
+    assert record.found.together is None
+    assert record.given.labels == 0
+
+
+def test_one_row() -> None:
+    X, Y = table()
+    X[0] = (1.0, np.nan, 2.0, np.nan)
+    record = reported(X[:1], Y[:1]).record
+    assert record.given.rows == 1
+    assert record.filled.total == 2 + int(np.isnan(Y[0]).sum())
+    assert record.verdict.source == "none"
+    assert record.verdict.judged == ()
+    assert "cannot say how wrong" in record.verdict.sentence
+
+
+def test_a_column_without_any_value() -> None:
+    X, Y = table()
+    X[:, 1] = np.nan
+    record = reported(X, Y).record
+    assert record.columns[1].observed == 0
+    assert record.columns[1].held_out is None
+    assert all(1 not in pair for pair in record.given.never_together.pairs)
+    cells = [cell for cell in record.filled.cells if cell.column == 1]
+    assert len(cells) == 40
+    assert all(cell.certainty == 0 and cell.why is None for cell in cells)
+
+
+def test_given_penalties_hold_out_cells_in_the_report() -> None:
+    record = reported(*table(), rank_penalty=2.0, residual_penalty=0.0, feature_weight=0.5).record
+    assert record.verdict.source == "sample"
+    assert record.verdict.judged[0].compared == "better"
+    assert "fitted once without them" in record.verdict.caveat
+    assert record.done.certificate.converged
+    assert record.columns[0].held_out.cells > 0
+    assert all(cell.why is None for cell in record.filled.cells)
+
+
+def test_penalties_chosen_on_held_out_cells_take_these() -> None:
+    X, Y = table()
+    model = CoCompleter(averaging=False).fit(X, Y)
+    record = model.report(X, Y).record
+    assert record.verdict.source == "fit"
+    assert record.verdict.judged[0].error == pytest.approx(model.validation_["features"]["rmse"], rel=1e-4)
+    assert "penalties were chosen on the same cells" in record.verdict.caveat
+    assert 0.5 < record.columns[0].held_out.inside <= 1
+
+
+def test_labels_of_which_only_ones_are_recorded_are_not_judged() -> None:
+    X, Y = table()
+    Y = np.where(Y == 1, 1.0, np.nan)
+    record = reported(X, Y, label_policy="positive-unlabelled", recorded_share=0.7).record
+    assert [one.part for one in record.verdict.judged] == ["features"]
+    assert "Labels cannot be judged" in record.verdict.caveat
+    assert record.labels[0].held_out is None
+    assert record.labels[0].zeros == 0
+    labels = [cell for cell in record.filled.cells if cell.column >= 4]
+    assert all(cell.why.weight == 0 for cell in labels)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_numbers_of_any_size(size: float) -> None:
+    X, Y = table()
+    report = reported(size * X, Y)
+    small = reported(X, Y).record
+    assert report.record.verdict.judged[0].error == pytest.approx(small.verdict.judged[0].error, rel=1e-3)
+
+
+def test_seconds_are_told_if_they_are_given() -> None:
+    X, Y = table()
+    model = CoCompleter().fit(X, Y)
+    assert model.report(X, Y).record.done.seconds is None
+    record = model.report(X, Y, seconds=12.345).record
+    assert record.done.seconds == 12.345
+    assert "the fit took 12.3 s" in record.done.sentence
+
+
+def test_a_long_table_is_looked_at_in_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y = table()
+    model = CoCompleter().fit(X, Y)
+    whole = model.report(X, Y).record
+    monkeypatch.setattr("cocomplete.report.source.MOST_ROWS", 20)
+    monkeypatch.setattr("cocomplete.report.filled.MOST_CELLS", 10)
+    part = model.report(X, Y).record
+    assert (whole.rows_looked_at, part.rows_looked_at) == (40, 20)
+    assert part.filled.total == whole.filled.total
+    assert (part.filled.least_certain, part.filled.sampled, len(part.filled.cells)) == (5, 5, 10)
+    assert "the 5 least certain" in part.filled.sentence
+    # Rows of the fit have the fills that they have in the whole table.
+    fills = {(cell.row, cell.column): cell.text for cell in whole.filled.cells}
+    assert all(fills[cell.row, cell.column] == cell.text for cell in part.filled.cells)
+    assert part.columns[0].filled == whole.columns[0].filled
