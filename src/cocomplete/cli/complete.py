@@ -47,7 +47,13 @@ def complete(
     std: Annotated[
         bool, typer.Option("--std", help="Add a column 'std(feature)' for every feature.")
     ] = False,
-    quality: Annotated[bool, typer.Option(help="Say how wrong held-out cells were.")] = True,
+    quality: Annotated[
+        bool | None,
+        typer.Option(
+            "--quality/--no-quality",
+            help="Say of every column how wrong its held-out cells were; without, of all together.",
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Solve for a certificate too; exit with 3 if it misses --tol.")
     ] = False,
@@ -63,9 +69,10 @@ def complete(
     Example: cocomplete complete examples/patients.csv -l 'hat_*' -o done.csv --model patients.model
     """
     from cocomplete.cli.columns import choose_columns, row_names
-    from cocomplete.cli.console import say
+    from cocomplete.cli.console import error_lines, say
     from cocomplete.cli.fitting import fitted, guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
+    from cocomplete.cli.quality import quality_lines
     from cocomplete.cli.reading import Reading, read_file, say_notes
     from cocomplete.formats.files import check_free, check_target, write_table
 
@@ -108,7 +115,15 @@ def complete(
                 names = row_names(read.frame, X.columns)
                 fit.report(X, y, path=report, title=Path(table).name, row_names=names)
                 say(f"report written to {report}", quiet=quiet)
-    _conclude(fit, X, y, output, json=json, quality=quality, quiet=quiet)
+    _conclude(fit, X, y, output, json=json, quiet=quiet)
+    if quality is not False:
+        for line in error_lines(fit.validation_):
+            say(line, quiet=quiet)
+    if quality:
+        with guarded(table, quiet=quiet):
+            lines = list(quality_lines(fit.report(X, y).record))
+        for line in lines:
+            say(line, quiet=quiet)
     if strict and not fit.converged_:
         raise typer.Exit(NOT_CONVERGED)
 
@@ -170,13 +185,12 @@ def _conclude(
     output: str,
     *,
     json: bool,
-    quality: bool,
     quiet: bool,
 ) -> None:
-    """Say what was filled, where it went, and how wrong held-out cells were."""
+    """Say what was filled and where it went."""
     from json import dumps
 
-    from cocomplete.cli.console import error_lines, say
+    from cocomplete.cli.console import say
 
     counts = [
         0 if part is None else int(part.null_count().sum_horizontal().item()) + _nans(part) for part in (X, y)
@@ -201,9 +215,6 @@ def _conclude(
         f"written to {where}",
         quiet=quiet,
     )
-    if quality:
-        for line in error_lines(model.validation_):
-            say(line, quiet=quiet)
 
 
 def _nans(part: "pl.DataFrame") -> int:
