@@ -36,7 +36,7 @@ HEADINGS = {
     "confusion": ("truth", "fill", "cells"),
     "reliability": ("probability from", "to", "mean probability", "share of ones", "cells"),
     "states": ("state", "cells"),
-    "holes": ("columns", "rows", "per cent missing"),
+    "holes": ("columns", "group of rows", "rows in it", "per cent missing"),
     "loadings": ("factor", "column", "loading"),
     "together": ("label", "other label", "share before", "share after"),
 }
@@ -188,16 +188,15 @@ def _reliability(key: str, title: str, name: str, held: HeldOutLabel) -> Figure:
 def holes_figure(record: ReportRecord) -> Figure:
     """Give the map of the holes."""
     holes = record.given.holes
-    numbers: tuple[list[Value], ...] = ([], [], [])
+    numbers: tuple[list[Value], ...] = ([], [], [], [])
     for place, columns in enumerate(holes.columns):
         names = " + ".join(record.given.columns[one].name for one in columns)
-        for rows, missing in zip(holes.rows, holes.missing, strict=True):
-            numbers[0].append(names)
-            numbers[1].append(rows)
-            numbers[2].append(missing[place])
-    one = (
-        "column" if all(len(columns) < 2 for columns in holes.columns) else "column or group of columns alike"
-    )
+        numbers[0].extend([names] * len(holes.rows))
+        numbers[1].extend(range(1, len(holes.rows) + 1))
+        numbers[2].extend(holes.rows)
+        numbers[3].extend(missing[place] for missing in holes.missing)
+    alone = all(len(columns) < 2 for columns in holes.columns)
+    one = "column" if alone else "column or a group of columns alike"
     caption = (
         f"Each line is a {one}. Left to right: the rows of the table, those with alike holes together. "
         "The stronger the colour, the more is missing."

@@ -41,7 +41,7 @@ from cocomplete.report.words import (
     percent,
 )
 
-STYLES = ("page.css", "parts.css", "charts.css", "cells.css", "print.css")
+STYLES = ("page.css", "parts.css", "cards.css", "charts.css", "cells.css", "print.css")
 SCRIPTS = ("page.js", "figures.js", "finder.js", "tipping.js", "cells.js", "why.js", "start.js")
 
 DRAWN = 60

@@ -40,7 +40,7 @@ function save(name, text) {
 function fileName(button) {
   const heading = one("h3, h2", button.closest(".card, .part")).textContent;
   const title = one("h4", button.closest("figure"));
-  const words = title ? heading + " - " + title.textContent : heading;
+  const words = heading + " - " + (title ? title.textContent : "Map of the holes");
   return words.replace(/[\u0000-\u001f\u007f<>:"/\\|?*]/g, "").trim().slice(0, 80) + ".csv";
 }
 

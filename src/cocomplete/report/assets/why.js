@@ -14,10 +14,7 @@ function pullRow(name, held, amount, most, css) {
   const head = make("th", "", undefined);
   head.scope = "row";
   head.append(make("bdi", "", name));
-  if (held !== null) {
-    const holds = make("bdi", "held", held);
-    head.append(holds);
-  }
+  if (held) head.append(" ", make("bdi", "held", held));
   const bars = make("td", "pull");
   if (most) {
     const bar = make("span", amount < 0 ? "pull-bar minus-side" : "pull-bar");
@@ -31,22 +28,22 @@ function pullRow(name, held, amount, most, css) {
 }
 
 function whyTable(why) {
-  const [unit, start, rest, end, , pulls] = why;
+  const [, start, rest, end, , pulls] = why;
   const most = Math.max(...pulls.map((pull) => Math.abs(pull[2])), Math.abs(rest), 1e-12);
   const table = make("table");
   const head = make("thead");
   const titles = make("tr");
-  for (const [text, css] of [["observed cell", ""], ["", ""], ["in " + UNITS[unit], "number"]]) {
+  for (const [text, css] of [["observed cell", ""], ["", ""], ["pull", "number"]]) {
     const title = make(text ? "th" : "td", css, text);
     if (text) title.scope = "col";
     titles.append(title);
   }
   head.append(titles);
   const body = make("tbody");
-  body.append(pullRow("Start: a row of which nothing is known", null, start, 0, ""));
+  body.append(pullRow("Start", "nothing known", start, 0, ""));
   for (const [column, value, amount] of pulls) body.append(pullRow(numbers.columns[column][0], value, amount, most, ""));
-  body.append(pullRow("All other observed cells", null, rest, most, ""));
-  body.append(pullRow("Where this ends", null, end, 0, "sum"));
+  body.append(pullRow("All others", "", rest, most, ""));
+  body.append(pullRow("End", "", end, 0, "sum"));
   table.append(head, body);
   return table;
 }
@@ -62,7 +59,7 @@ function showWhy(cell, goBack) {
   const parts = [title, sure];
   if (cell.why) {
     parts.push(
-      make("h4", "", "What pulled it"),
+      make("h4", "", "What pulled it, in " + UNITS[cell.why[0]]),
       whyTable(cell.why),
       make("p", "range", "This is exact for the posterior average, which is " + percent(cell.why[4]) + " of the answer; other ensemble members make up the rest."),
     );
