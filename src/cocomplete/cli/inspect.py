@@ -61,6 +61,8 @@ def _rows(frame: "pl.DataFrame", choice: "Choice") -> list[dict[str, Any]]:
 
 
 def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
+    from cocomplete.report.reasons import kind_reason
+
     name = column.name
     unknown = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
     if kind is None:
@@ -69,7 +71,7 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
         part = "label" if name in choice.labels else "feature"
         what = {"category": "class"}.get(kind.name, kind.name) if part == "label" else kind.name
         asked = name in choice.feature_types or name in choice.label_types
-        why = "as asked for" if asked else _reason(column, kind)
+        why = "as asked for" if asked else kind_reason(kind, column.drop_nulls().n_unique())
     return {
         "column": name,
         "part": part,
@@ -78,20 +80,6 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
         "unknown": unknown,
         "share_unknown": round(unknown / max(column.len(), 1), 4),
     }
-
-
-def _reason(column: "pl.Series", kind: Any) -> str:
-    """Say by what a column was recognised."""
-    distinct = column.drop_nulls().n_unique()
-    return {
-        "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
-        "count": "whole numbers from zero on",
-        "yes-no": "0 and 1, or words for yes and no",
-        "category": f"{distinct} different values",
-        "ordinal": f"{distinct} levels in an order",
-        "date": "dates",
-        "tags": "lists of tags",
-    }[kind.name]
 
 
 def _show(rows: list[dict[str, Any]], height: int) -> None:
