@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check browser bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-first-use bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check browser bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-first-use bench-report bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -64,6 +64,10 @@ bench-long: $(VENV)/.installed
 # What the first default fit after an installation costs beyond the second, in both precisions.
 bench-first-use: $(VENV)/.installed
 	$(BIN)/python benchmarks/first_use.py
+
+# Seconds that a report takes beyond the fit, and the size of its page, up to 100 000 rows × 500 columns.
+bench-report: $(VENV)/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/report.py
 
 bench-draws: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/draws.py

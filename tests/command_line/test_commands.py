@@ -195,6 +195,44 @@ def test_the_example_of_every_help_works_as_printed(tmp_path: Path) -> None:
     }
 
 
+def test_report_writes_a_page_and_prints_its_numbers(folder: Path) -> None:
+    done = run("report", "t.csv", *LABELS, "--json", "--out", "page.html", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["title"] == "t.csv"
+    assert [one["name"] for one in found["given"]["columns"]] == HEADER.split(",")[1:]
+    # Rows are named by the column that is set aside.
+    assert {cell["row"] for cell in found["filled"]["cells"]} <= {f"n{k}" for k in range(1, 41)}
+    assert found["verdict"]["sentence"] in done.stderr
+    page = (folder / "page.html").read_bytes()
+    assert page.lower().startswith(b"<!doctype html>")
+    again = run("report", "t.csv", *LABELS, "--out", "page.html", folder=folder)
+    assert again.returncode == 1
+    assert "page.html exists already and was left as it is" in again.stderr
+    # The same model from a file gives the same bytes.
+    saved = run("report", "t.csv", "--model", "t.model", "--out", "page.html", "--force", folder=folder)
+    assert saved.returncode == 0, saved.stderr
+    assert (folder / "page.html").read_bytes() == page
+
+
+def test_complete_writes_a_report_too(folder: Path) -> None:
+    options = ("-o", "again.csv", "--report", "numbers.json")
+    done = run("complete", "t.csv", *LABELS, *options, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "report written to numbers.json" in done.stderr
+    found = json.loads((folder / "numbers.json").read_text())
+    after = pl.read_csv(folder / "again.csv")
+    names = [one["name"] for one in found["given"]["columns"]]
+    for cell in found["filled"]["cells"]:
+        assert (
+            str(after.row(by_predicate=pl.col("name") == cell["row"], named=True)[names[cell["column"]]])
+            == (cell["text"])
+        )
+    refused = run("complete", "t.csv", *LABELS, "-o", "no.csv", "--report", "numbers.json", folder=folder)
+    assert refused.returncode == 1
+    assert not (folder / "no.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

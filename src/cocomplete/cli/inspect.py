@@ -62,6 +62,10 @@ def _rows(frame: "pl.DataFrame", choice: "Choice") -> list[dict[str, Any]]:
 
 
 def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
+    import polars as pl
+
+    from cocomplete.report.reasons import kind_reason
+
     name = column.name
     unknown = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
     if kind is None:
@@ -70,7 +74,8 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
         part = "label" if name in choice.labels else "feature"
         what = {"category": "class"}.get(kind.name, kind.name) if part == "label" else kind.name
         asked = name in choice.feature_types or name in choice.label_types
-        why = "as asked for" if asked else _reason(column, kind)
+        order = "the order of the Enum" if column.dtype == pl.Enum else "an order"
+        why = "as asked for" if asked else kind_reason(kind, column.drop_nulls().n_unique(), order)
     return {
         "column": name,
         "part": part,
@@ -79,22 +84,6 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
         "unknown": unknown,
         "share_unknown": round(unknown / max(column.len(), 1), 4),
     }
-
-
-def _reason(column: "pl.Series", kind: Any) -> str:
-    """Say by what a column was recognised."""
-    import polars as pl
-
-    distinct, ordered = column.drop_nulls().n_unique(), column.dtype == pl.Enum
-    return {
-        "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
-        "count": "whole numbers from zero on",
-        "yes-no": "0 and 1, or words for yes and no",
-        "category": f"{distinct} different values",
-        "ordinal": f"{distinct} levels in " + ("the order of the Enum" if ordered else "an order"),
-        "date": "dates",
-        "tags": "lists of tags",
-    }[kind.name]
 
 
 def _show(rows: list[dict[str, Any]], height: int) -> None:

@@ -24,7 +24,7 @@ from cocomplete.report.words import COMPARED, count, counted, error_parts, error
 
 Value = str | int | float | None
 
-POINTS_OF_PAGE = 16_000
+POINTS_OF_PAGE = 14_000
 """Held-out cells drawn in all charts together: they, not columns, make a page large."""
 POINTS_OF_CHART = 150
 """More in one chart hide each other."""

@@ -23,18 +23,28 @@ def reason(source: Source, j: int) -> str:
         asked = asked.get(source.names[j], asked.get(place, "auto"))
     elif not isinstance(asked, str):
         asked = list(asked)[place]
-    return kind_reason(kind) if isinstance(asked, str) and asked == "auto" else "as asked for"
+    if not isinstance(asked, str) or asked != "auto":
+        return "as asked for"
+    return kind_reason(kind, len(kind.values or ()))
 
 
-def kind_reason(kind: Any) -> str:
-    """Say by what a kind is recognised."""
-    distinct = 0 if kind.values is None else len(kind.values)
+def kind_reason(kind: Any, distinct: int, order: str = "an order") -> str:
+    """Say by what a kind is recognised.
+
+    Parameters
+    ----------
+    kind : Kind
+    distinct : int
+        Different values of the column.
+    order : str
+        What levels in an order have it from.
+    """
     return {
         "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
         "count": "whole numbers from zero on",
         "yes-no": "0 and 1, or words for yes and no",
         "category": f"{distinct} different values",
-        "ordinal": f"{distinct} levels in an order",
+        "ordinal": f"{distinct} levels in {order}",
         "date": "dates",
         "tags": "lists of tags",
     }[str(kind.name)]
