@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from cocomplete.cli.columns import Choice
     from cocomplete.estimator.completer import CoCompleter
+    from cocomplete.formats.table_file import TableFile
 
 NOT_CONVERGED = 3
 
@@ -69,10 +70,9 @@ def complete(
     Example: cocomplete complete examples/patients.csv -l 'hat_*' -o done.csv --model patients.model
     """
     from cocomplete.cli.columns import choose_columns, row_names
-    from cocomplete.cli.console import error_lines, say
+    from cocomplete.cli.console import say
     from cocomplete.cli.fitting import fitted, guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
-    from cocomplete.cli.quality import quality_lines
     from cocomplete.cli.reading import Reading, read_file, say_notes
     from cocomplete.formats.files import check_free, check_target, write_table
 
@@ -105,10 +105,7 @@ def complete(
             done = fit.complete(X, y)
             filled = _with_extras(_with_columns(read.frame, done), fit, done, X, proba=proba, std=std)
             write_table(filled, read, output)
-            for path, drawn in zip(
-                _draw_paths(output, draws), fit.sample_completions(draws, X, y) if draws else (), strict=True
-            ):
-                write_table(_with_columns(read.frame, drawn), read, path)
+            _write_draws(fit, X, y, read, output, draws)
             if model is not None:
                 fit.save(model)
             if report is not None:
@@ -116,14 +113,8 @@ def complete(
                 fit.report(X, y, path=report, title=Path(table).name, row_names=names)
                 say(f"report written to {report}", quiet=quiet)
     _conclude(fit, X, y, output, json=json, quiet=quiet)
-    if quality is not False:
-        for line in error_lines(fit.validation_):
-            say(line, quiet=quiet)
-    if quality:
-        with guarded(table, quiet=quiet):
-            lines = list(quality_lines(fit.report(X, y).record))
-        for line in lines:
-            say(line, quiet=quiet)
+    with guarded(table, quiet=quiet):
+        _say_quality(fit, X, y, quality=quality, quiet=quiet)
     if strict and not fit.converged_:
         raise typer.Exit(NOT_CONVERGED)
 
@@ -140,6 +131,42 @@ def _check_targets(output: str, draws: int, *, json: bool) -> None:
 def _draw_paths(output: str, draws: int) -> list[str]:
     file = Path(output)
     return [str(file.with_name(f"{file.stem}.{k}{file.suffix}")) for k in range(1, draws + 1)]
+
+
+def _write_draws(
+    model: "CoCompleter",
+    X: "pl.DataFrame",
+    y: "pl.DataFrame | None",
+    read: "TableFile",
+    output: str,
+    draws: int,
+) -> None:
+    """Write drawn tables beside the completed one."""
+    from cocomplete.formats.files import write_table
+
+    drawn = model.sample_completions(draws, X, y) if draws else ()
+    for path, one in zip(_draw_paths(output, draws), drawn, strict=True):
+        write_table(_with_columns(read.frame, one), read, path)
+
+
+def _say_quality(
+    model: "CoCompleter",
+    X: "pl.DataFrame",
+    y: "pl.DataFrame | None",
+    *,
+    quality: bool | None,
+    quiet: bool,
+) -> None:
+    """Say how wrong held-out cells were: nothing, of all together, or of every column too."""
+    from cocomplete.cli.console import error_lines, say
+    from cocomplete.cli.quality import quality_lines
+
+    if quality is None or quality:
+        for line in error_lines(model.validation_):
+            say(line, quiet=quiet)
+    if quality:
+        for line in quality_lines(model.report(X, y).record):
+            say(line, quiet=quiet)
 
 
 def _name_what_is_set_aside(choice: "Choice", *, quiet: bool) -> None:
