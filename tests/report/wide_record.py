@@ -242,7 +242,7 @@ def _cells(many: int, columns: list[GivenColumn], rng: np.random.Generator) -> F
             FilledCell(
                 f"row {place * 37}",
                 column,
-                "yes" if words else f"{rng.gamma(4, 2.5):.1f}",
+                "yes" if words else f"{rng.normal(0, 3):.3g}",
                 None if words else "3.1",
                 None if words else "17.4",
                 certainty if words else None,
