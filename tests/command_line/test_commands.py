@@ -215,6 +215,15 @@ def test_report_writes_a_page_and_prints_its_numbers(folder: Path) -> None:
     assert (folder / "page.html").read_bytes() == page
 
 
+def test_report_reads_standard_input(folder: Path) -> None:
+    text = (folder / "t.csv").read_text()
+    done = run("report", "-", "--labels", "ill", "--json", "--quiet", folder=folder, stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["title"] == "standard input"
+    assert done.stderr == ""
+    assert not (folder / "report.html").exists()
+
+
 def test_complete_writes_a_report_too(folder: Path) -> None:
     options = ("-o", "again.csv", "--report", "numbers.json")
     done = run("complete", "t.csv", *LABELS, *options, folder=folder)

@@ -255,6 +255,12 @@ def test_a_report_is_saved_whole_as_page_or_numbers(fitted: Fitted, tmp_path: Pa
     assert sorted(file.name for file in tmp_path.iterdir()) == ["r.html", "r.json"]
 
 
+def test_a_report_prints_in_one_line(fitted: Fitted) -> None:
+    assert (
+        repr(fitted.report) == f"Report('mixed': 60 rows, {fitted.report.record.given.missing} filled cells)"
+    )
+
+
 def test_a_notebook_shows_the_page_in_a_frame(fitted: Fitted) -> None:
     shown = fitted.report._repr_html_()
     assert shown.startswith("<iframe srcdoc=")

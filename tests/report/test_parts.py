@@ -105,7 +105,7 @@ def test_the_interval_of_levels_holds_what_is_left_between_the_tails() -> None:
 
 
 def test_bins_of_reliability() -> None:
-    found = reliability(np.array([0, 1, 1, 1.0]), np.array([0.0, 0.15, 0.19, 1.0]))
+    found = reliability(np.array([0, 1, 1, 1.0]), np.array([0.0, 0.15, 0.19, 1.0]), 10)
     assert [(one.low, one.high, one.cells) for one in found] == [(0, 0.1, 1), (0.1, 0.2, 2), (0.9, 1, 1)]
     assert found[1].predicted == pytest.approx(0.17)
     assert found[1].rate == 1

@@ -99,6 +99,8 @@ def test_labels_of_which_only_ones_are_recorded_are_not_judged() -> None:
     assert record.labels[0].zeros == 0
     labels = [cell for cell in record.filled.cells if cell.column >= 4]
     assert all(cell.why.weight == 0 for cell in labels)
+    pulls = [pull for cell in record.filled.cells for pull in cell.why.pulls if pull.column >= 4]
+    assert {pull.value for pull in pulls} == {"1", "not recorded"}
 
 
 @pytest.mark.parametrize("size", [1e300, 1e-300])

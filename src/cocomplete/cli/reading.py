@@ -1,5 +1,6 @@
 """A file as a command reads it, by its options."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ def read_file(path: str, reading: Reading) -> "TableFile":
     from cocomplete.formats.files import read_table
 
     return read_table(path, **reading._asdict() | {"missing": reading.missing or ()})
+
+
+def title_of(path: str) -> str:
+    """Give what a table is called in its report."""
+    return "standard input" if path == "-" else Path(path).name
 
 
 def say_notes(table: "TableFile", *, quiet: bool) -> None:

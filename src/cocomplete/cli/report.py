@@ -54,7 +54,8 @@ def report(
     from cocomplete.cli.columns import row_names
     from cocomplete.cli.console import say
     from cocomplete.cli.fitting import guarded, limit_threads
-    from cocomplete.cli.reading import Reading, read_file, say_notes
+    from cocomplete.cli.locking import sole_writer
+    from cocomplete.cli.reading import Reading, read_file, say_notes, title_of
     from cocomplete.formats.files import check_free
 
     target = PAGE if output is None and not json else output
@@ -70,9 +71,9 @@ def report(
         )
     else:
         fit, X, y = _loaded(model, read, table)
-    with guarded(table, quiet=quiet):
+    with sole_writer(target or "-"), guarded(table, quiet=quiet):
         names = row_names(read.frame, (*X.columns, *(() if y is None else y.columns)))
-        found = fit.report(X, y, title=Path(table).name, row_names=names)
+        found = fit.report(X, y, title=title_of(table), row_names=names)
         if json:
             typer.echo(found.to_json())
         if target is not None:

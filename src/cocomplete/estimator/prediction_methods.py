@@ -252,6 +252,14 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         Report
             With ``record``, ``to_json()``, ``to_html()`` and ``save(path)``; a notebook shows it.
+
+        Examples
+        --------
+        >>> from cocomplete import CoCompleter
+        >>> X = [[1.0, 2.0], [2.0, None], [3.0, 6.0]]
+        >>> report = CoCompleter().fit(X).report(X)
+        >>> report.record.filled.sentence
+        '1 cell was filled; the table shows it.'
         """
         check_is_fitted(self)
         tables, observed = self._read(X, y)

@@ -75,7 +75,7 @@ def column_figures(record: ReportRecord, column: ColumnReport) -> list[Figure]:
     name = record.given.columns[column.column].name
     figures = [_distribution(f"d{column.column}", name, column.distribution)]
     drawn = points_per_chart(record)
-    both = (("h", "Hidden cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
+    both = (("h", "Held-out cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
     for letter, title, cells in both:
         if cells is not None and (cells.points or cells.confusion):
             figures.append(
@@ -161,7 +161,7 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
     )
     figures = [Figure(f"s{place}", "Before and after", caption, label_states(label), "states", numbers)]
     for letter, title, held in (
-        ("r", "Hidden cells", label.held_out),
+        ("r", "Held-out cells", label.held_out),
         ("q", "Rows without known labels", label.new_rows),
     ):
         if held is not None and held.reliability:

@@ -203,6 +203,9 @@ def _text_of(source: Source) -> Any:
         raw, j = (source.raw_features, column) if column < d else (source.raw_labels, column - d)
         assert raw is not None
         kind = source.features.kinds[j] if column < d else source.labels.kinds[j]
+        if not source.known[row, column]:
+            # Where only ones are recorded, the fit takes a missing label for a 0.
+            return "not recorded"
         cell: Any = raw.others.get(j)
         if isinstance(cell, TextColumn):
             return cut(str(cell.values[row]))

@@ -14,8 +14,8 @@ from cocomplete.report.source import Source
 from cocomplete.report.texts import short
 from cocomplete.table.kinds import Category
 
-EDGES = np.linspace(0, 1, 11)
-"""Bins of the reliability curve."""
+BINS, FEW_BINS, MANY_LABELS = 10, 5, 100
+"""Bins of the reliability curve; fewer where there are more labels than the third."""
 
 
 def label_reports(source: Source, held: Predicted | None, new: Predicted | None) -> tuple[LabelReport, ...]:
@@ -34,12 +34,12 @@ def label_reports(source: Source, held: Predicted | None, new: Predicted | None)
     after = np.where(unknown, source.probability, source.some.Y)
     yes = chosen(source) & unknown
     scale = source.n_rows / max(len(source.rows), 1)
-    views = _views(held, new)
+    views, bins = _views(held, new), FEW_BINS if source.labels.width > MANY_LABELS else BINS
     found = []
     for k in range(source.labels.width):
         counts = int(ones[k]), int(zeros[k]), int(len(Y) - ones[k] - zeros[k])
         rates = short(counts[0] / sum(counts[:2])) if sum(counts[:2]) else None, short(after[:, k].mean())
-        beside, alone = (_held_out(one, d + k) for one in views)
+        beside, alone = (_held_out(one, d + k, bins) for one in views)
         found.append(
             LabelReport(
                 names[k],
@@ -73,7 +73,7 @@ def _views(held: Predicted | None, new: Predicted | None) -> tuple[Predicted | N
     return beside, alone if new is None else new
 
 
-def _held_out(cells: Predicted | None, column: int) -> HeldOutLabel | None:
+def _held_out(cells: Predicted | None, column: int, bins: int) -> HeldOutLabel | None:
     if cells is None:
         return None
     own = cells.column == column
@@ -92,22 +92,21 @@ def _held_out(cells: Predicted | None, column: int) -> HeldOutLabel | None:
         compared(errors, plain),
         short(float(average_precision_score(truth, mean))) if both else None,
         short(float(truth.mean())) if both else None,
-        reliability(truth, expit(mean)),
+        reliability(truth, expit(mean), bins),
     )
 
 
-def reliability(truth: FloatArray, probability: FloatArray) -> tuple[ReliabilityBin, ...]:
+def reliability(truth: FloatArray, probability: FloatArray, bins: int) -> tuple[ReliabilityBin, ...]:
     """Give the rate of ones by bins of their probability; bins without cells are left out."""
-    place: NDArray[np.intp] = np.clip(
-        np.searchsorted(EDGES, probability, side="right") - 1, 0, len(EDGES) - 2
-    )
+    edges = np.linspace(0, 1, bins + 1)
+    place: NDArray[np.intp] = np.clip(np.searchsorted(edges, probability, side="right") - 1, 0, bins - 1)
     found = []
     for k in np.unique(place):
         own = place == k
         found.append(
             ReliabilityBin(
-                short(EDGES[k]),
-                short(EDGES[k + 1]),
+                short(edges[k]),
+                short(edges[k + 1]),
                 short(float(probability[own].mean())),
                 short(float(truth[own].mean())),
                 int(own.sum()),

@@ -12,7 +12,7 @@ FRAME_HEIGHT = 800
 """Pixels that a notebook shows of a report."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What :meth:`cocomplete.CoCompleter.report` gives; a notebook shows it.
 
@@ -23,6 +23,10 @@ class Report:
     """
 
     record: ReportRecord
+
+    def __repr__(self) -> str:
+        given, filled = self.record.given, self.record.filled
+        return f"Report({self.record.title!r}: {given.rows} rows, {filled.total} filled cells)"
 
     def to_json(self) -> str:
         """Give the numbers as JSON: the same text for the same report."""
