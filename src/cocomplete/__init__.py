@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "metrics",
     "model_selection",
+    "plot",
     "pool",
     "statistics",
 ]
@@ -36,7 +37,7 @@ _HOMES = {
     "InputError": "cocomplete.exceptions",
     "pool": "cocomplete.pooling",
 }
-_MODULES = ("baselines", "datasets", "formats", "metrics", "model_selection", "statistics")
+_MODULES = ("baselines", "datasets", "formats", "metrics", "model_selection", "plot", "statistics")
 
 
 def __getattr__(name: str) -> object:

@@ -79,7 +79,7 @@ def wide_record(features: int, labels: int, cells: int, points: int = 200) -> Re
             ),
             "sample",
             "Held out by the report, in a sample of 2 000 rows.",
-            "Hidden features were off by 0.67 standard deviations, where column means are off by 0.99.",
+            "Held-out features were off by 0.67 standard deviations, where column means are off by 0.99.",
         ),
         given,
         tuple(_column(place, columns[place], points, rng) for place in range(features)),
@@ -127,7 +127,7 @@ def _holes(columns: int, rng: np.random.Generator) -> HolesMap:
 
 def _column(place: int, given: GivenColumn, points: int, rng: np.random.Generator) -> ColumnReport:
     sentence = (
-        f"{given.missing} of {ROWS} cells were filled; hidden cells were off by 0.62 standard deviations, "
+        f"{given.missing} of {ROWS} cells were filled; held-out cells were off by 0.62 standard deviations, "
         "where the column's mean is off by 0.99."
     )
     if given.kind == "ordinal":
@@ -242,7 +242,7 @@ def _cells(many: int, columns: list[GivenColumn], rng: np.random.Generator) -> F
             FilledCell(
                 f"row {place * 37}",
                 column,
-                "yes" if words else f"{rng.gamma(4, 2.5):.1f}",
+                "yes" if words else f"{rng.normal(0, 3):.3g}",
                 None if words else "3.1",
                 None if words else "17.4",
                 certainty if words else None,

@@ -1,6 +1,6 @@
 """Figures drawn from records alone: what is not in the results file is not in the picture.
 
-The only file that imports matplotlib, and only when something is drawn.
+matplotlib is imported only when something is drawn.
 """
 
 from collections import defaultdict

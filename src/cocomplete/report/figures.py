@@ -24,7 +24,7 @@ from cocomplete.report.words import COMPARED, count, counted, error_parts, error
 
 Value = str | int | float | None
 
-POINTS_OF_PAGE = 16_000
+POINTS_OF_PAGE = 14_000
 """Held-out cells drawn in all charts together: they, not columns, make a page large."""
 POINTS_OF_CHART = 150
 """More in one chart hide each other."""
@@ -75,7 +75,7 @@ def column_figures(record: ReportRecord, column: ColumnReport) -> list[Figure]:
     name = record.given.columns[column.column].name
     figures = [_distribution(f"d{column.column}", name, column.distribution)]
     drawn = points_per_chart(record)
-    both = (("h", "Hidden cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
+    both = (("h", "Held-out cells", column.held_out), ("n", "Cells of new rows", column.new_rows))
     for letter, title, cells in both:
         if cells is not None and (cells.points or cells.confusion):
             figures.append(
@@ -161,7 +161,7 @@ def label_figures(place: int, label: LabelReport) -> list[Figure]:
     )
     figures = [Figure(f"s{place}", "Before and after", caption, label_states(label), "states", numbers)]
     for letter, title, held in (
-        ("r", "Hidden cells", label.held_out),
+        ("r", "Held-out cells", label.held_out),
         ("q", "Rows without known labels", label.new_rows),
     ):
         if held is not None and held.reliability:

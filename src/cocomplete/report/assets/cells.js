@@ -13,13 +13,22 @@ function readCells() {
   });
 }
 
+// Numbers, also with a unit behind them, by size and before words; everything else as words with numbers in them.
+const NUMBER = /^[+-]?\d*\.?\d+(?:e[+-]?\d+)?\D*$/i;
+
+function compareValues(a, b) {
+  const sizes = [a, b].map((text) => (NUMBER.test(text) ? parseFloat(text) : Infinity));
+  return sizes[0] === sizes[1] ? collator.compare(a, b) : sizes[0] < sizes[1] ? -1 : 1;
+}
+
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 const SORTS = {
   row: (a, b) => collator.compare(a.row, b.row),
   column: (a, b) => collator.compare(a.name, b.name),
-  fill: (a, b) => collator.compare(a.fill, b.fill),
-  range: (a, b) => (a.probability ?? 2) - (b.probability ?? 2) || collator.compare(a.range, b.range),
+  fill: (a, b) => compareValues(a.fill, b.fill),
+  range: (a, b) => (a.low === null ? a.probability - 1 : 0) - (b.low === null ? b.probability - 1 : 0) ||
+    compareValues(a.low ?? "", b.low ?? ""),
   certainty: (a, b) => a.certainty - b.certainty,
 };
 

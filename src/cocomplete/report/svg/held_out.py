@@ -50,7 +50,7 @@ def truth_against_fill(name: str, points: Sequence[Point], axis: Sequence[Tick])
         Words(left + 6, 15, "↑ fill"),
     )
     alternative = (
-        f"Truth against fill of {len(points)} hidden cells of {name}: {inside} truths lie inside "
+        f"Truth against fill of {len(points)} held-out cells of {name}: {inside} truths lie inside "
         f"the 90 % interval of their fill, {len(points) - inside} outside."
     )
     return Drawing(WIDTH, HEIGHT, alternative, marks)

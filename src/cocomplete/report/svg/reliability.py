@@ -64,4 +64,4 @@ def reliability(name: str, bins: Sequence[ReliabilityBin]) -> Drawing:
         f"{short(100 * one.predicted, 2)} % predicted, {short(100 * one.rate, 2)} % were ({one.cells} cells)"
         for one in bins
     )
-    return Drawing(WIDTH, HEIGHT, f"Reliability of {name}: {said or 'no hidden cells'}.", marks)
+    return Drawing(WIDTH, HEIGHT, f"Reliability of {name}: {said or 'no held-out cells'}.", marks)
