@@ -214,6 +214,7 @@ def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path: Path) -> None:
         assert (incomplete[name].filter(known) == completed[name].filter(known)).all()
     files = {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
     assert sorted(files) == ["completed.csv", "incomplete.csv", "report.html", "truth.csv"]
+    assert "Report, for any browser: cocomplete-demo/report.html" in one.stdout
     (tmp_path / "cocomplete-demo" / "completed.csv").write_text("mine")
     refused = run("demo", folder=tmp_path)
     assert refused.returncode == 1

@@ -83,8 +83,8 @@ def test_the_verdict_says_where_the_trivial_answer_is_as_good() -> None:
     [
         (("none", 0, 9), "No cells were held out."),
         (("fit", 0, 9), "The penalties were chosen on the same cells, so that other cells may be a little"),
-        (("sample", 9, 9), "the report held out cells of all rows and fitted once without them."),
-        (("sample", 5, 9), "the report held out cells of a sample of 5 of the 9 rows and fitted once"),
+        (("sample", 9, 9), "the report held out cells and fitted once without them."),
+        (("sample", 5, 9), "the report held out cells of a sample of 5 of the 9 rows and fitted it once"),
     ],
 )
 def test_caveats(arguments: tuple[str, int, int], text: str) -> None:

@@ -28,8 +28,8 @@ def refitted(
 ) -> tuple[Predicted, int] | None:
     """Hold out cells, fit once without them by the same settings, and predict them.
 
-    Penalties that were given weigh more on a sample of rows than on all of them, so that errors are rather
-    too large than too small.
+    On a sample of rows, given penalties are made smaller by the root of its share: so are singular values,
+    and what a penalty takes away of them stays the same share.
 
     Parameters
     ----------
@@ -54,7 +54,13 @@ def refitted(
         return None
     fold = found[0]
     # No certificate, and thresholds that need no cells: only predictions are asked for.
-    plain = replace(settings, certify=False, threshold=0.5)
+    plain = replace(
+        settings,
+        certify=False,
+        threshold=0.5,
+        rank_penalty=_for_rows(settings.rank_penalty, len(rows), model.observed.n_samples),
+        residual_penalty=_for_rows(settings.residual_penalty, len(rows), model.observed.n_samples),
+    )
     table = TrainingTable.of(fold.visible, features, labels, plain)
     again = fit_model(plain, table, Messages(0), None).model
     trivial = Trivial.fit(table.observed, model.yes_no).mean
@@ -62,6 +68,11 @@ def refitted(
     if model.positive is not None:
         cells = cells.where(cells.column < some.n_features)
     return cells, len(rows)
+
+
+def _for_rows(penalty: Any, some: int, whole: int) -> Any:
+    """Give a penalty for a sample of rows; one that is to be chosen stays so."""
+    return penalty if isinstance(penalty, str) else penalty * np.sqrt(some / whole)
 
 
 def row_names(given: Any, X: Any, n: int) -> tuple[str, ...] | None:

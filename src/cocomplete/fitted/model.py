@@ -1,7 +1,7 @@
 """The fitted model: an ensemble and the user's table around it."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -143,8 +143,12 @@ class Model(FieldsAlone):
         else:
             prediction = self.ensemble.predict(self._narrow(some))
             if self.transductive:
-                own = self.ensemble.predict(self._narrow(whole), training=True, std=False)
-                prediction = prediction._replace(mean=own.mean[rows])
+                members = tuple(
+                    one.of_rows(rows) if isinstance(one, Minimiser) else one for one in self.ensemble.members
+                )
+                own = replace(self.ensemble, members=members)
+                mean = own.predict(self._narrow(some), training=True, std=False).mean
+                prediction = prediction._replace(mean=mean)
         return self._with_levels(self._answer(prediction, some, knows=True), some)
 
     def _answer(self, prediction: Prediction, observed: Observations, *, knows: bool) -> Answer:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.frozen import FieldsAlone
@@ -115,6 +116,11 @@ class Minimiser(FieldsAlone):
         return replace(
             self, objective=replace(self.objective, observed=nothing), certified=solution, solution=solution
         )
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "Minimiser":
+        """Give the same with some rows of the fit alone, for the solution's own values of these."""
+        M = replace(self.solution.M, U=self.solution.M.U[rows])
+        return replace(self, cells=self.cells.take(rows), solution=replace(self.solution, M=M))
 
     @cached_property
     def _mode(self) -> Mode:

@@ -74,8 +74,13 @@ def _caveat(source: str, sampled: int, rows: int, *, weighted: bool) -> str:
     if source == "fit":
         what = "Weights of the ensemble's members, and calibration," if weighted else "The penalties"
         return f"{what} were chosen on the same cells, so that other cells may be a little more wrong."
-    part = "all rows" if sampled == rows else f"a sample of {sampled} of the {rows} rows"
-    return f"The fit held out nothing, so the report held out cells of {part} and fitted once without them."
+    if sampled == rows:
+        return "The fit held out nothing, so the report held out cells and fitted once without them."
+    return (
+        f"The fit held out nothing, so the report held out cells of a sample of {sampled} of the {rows} rows "
+        "and fitted it once without them, given penalties scaled to fewer rows: a fit to all rows may be a "
+        "little less wrong."
+    )
 
 
 def given_sentence(rows: int, features: int, labels: int, missing: int, cells: int) -> str:
