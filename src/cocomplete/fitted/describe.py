@@ -11,12 +11,17 @@ from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.members.average import Average
 from cocomplete.members.minimiser import Minimiser
 from cocomplete.problem.cells import Cells
+from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
 
 SMALLEST_SHARE = 1e-7
 """Of the largest singular value below which one is rounding."""
+
+
+DESCRIBED_ROWS = 20_000
+"""Of a longer table the average's singular values are those of so many rows, to the scale of all of them."""
 
 
 class Description(NamedTuple):
@@ -69,7 +74,9 @@ def describe(
     encoding = member.encoding
     if isinstance(member, Average):
         posterior = member.posterior
-        products = posterior.row_products(Cells.of(encoding.apply(observed)))
+        some = _some_rows(observed)
+        products = posterior.row_products(Cells.of(encoding.apply(some)))
+        products *= observed.n_samples / some.n_samples
         s, Vt = _right_factors(products[1:, 1:], posterior.V[:, 1:])
         inner: FloatArray = posterior.base + posterior.V[:, 0]
         n_iter = posterior.n_iter
@@ -81,6 +88,14 @@ def describe(
     offsets[columns] = _in_units(encoding, inner[encoding.order])
     offsets[: len(informative.unit)] *= np.where(informative.features, informative.unit, 1)
     return Description(s, components, offsets, n_iter)
+
+
+def _some_rows(observed: Observations) -> Observations:
+    """Give the rows that singular values are taken from; the table's content decides, not their place."""
+    if observed.n_samples <= DESCRIBED_ROWS:
+        return observed
+    some = np.sort(np.argsort(content_keys(observed).rows, kind="stable")[:DESCRIBED_ROWS])
+    return Observations(observed.X[some], observed.Y[some])
 
 
 def _right_factors(products: FloatArray, V: FloatArray) -> tuple[FloatArray, FloatArray]:
