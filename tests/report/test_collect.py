@@ -247,6 +247,19 @@ def test_row_names(fitted: Fitted) -> None:
     assert by_index.filled.cells[0].row in names
 
 
+def test_columns_may_write_values_in_their_own_way(fitted: Fitted) -> None:
+    texts = {"visits": "{:.0f} times".format, "ill": lambda value: "sick" if value else "well"}
+    record = fitted.model.report(fitted.X, fitted.Y, texts=texts).record
+    for cell in record.filled.cells:
+        if cell.column == 1:
+            assert cell.text.endswith(" times")
+            assert cell.low.endswith(" times")
+        if cell.column == 7:
+            assert cell.text in ("sick", "well")
+        for pull in cell.why.pulls if cell.why is not None else ():
+            assert pull.value.endswith(" times") == (pull.column == 1)
+
+
 def test_a_report_is_saved_whole_as_page_or_numbers(fitted: Fitted, tmp_path: Path) -> None:
     fitted.report.save(tmp_path / "r.json")
     assert (tmp_path / "r.json").read_text() == fitted.report.to_json()

@@ -91,7 +91,7 @@ def test_a_histogram_has_common_bins_that_one_far_value_does_not_decide() -> Non
 def test_rare_values_are_counted_together() -> None:
     kind = Category(tuple(f"v{k:02d}" for k in range(30)))
     observed = np.array([kind.levels[k] for k in range(30) for _ in range(30 - k)], object)
-    found = level_counts(kind, observed, np.array(["v00", "v29"], object))
+    found = level_counts(kind, observed, np.array(["v00", "v29"], object), str)
     assert found.levels[-1] == "(others)"
     assert len(found.levels) == 12
     assert sum(found.observed) == observed.size

@@ -1,5 +1,7 @@
 """One feature: observed against filled, truth against fill on held-out cells."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,10 @@ from scipy.special import expit
 from cocomplete.arrays import FloatArray
 from cocomplete.fitted.model import Model
 from cocomplete.report.held_out import UNIT_ROWS, Z90, ErrorUnits, Predicted, compared
-from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, Point
+from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, Point, Tick
 from cocomplete.report.sentences import column_sentence
-from cocomplete.report.source import Source, spread
-from cocomplete.report.texts import short, shorts, ticks, value_text
+from cocomplete.report.source import Source, Text, spread
+from cocomplete.report.texts import short, shorts, ticks
 from cocomplete.table.kinds import Date, Ordinal, Posterior
 
 MOST_POINTS, ALL_POINTS = 200, 6_000
@@ -89,10 +91,20 @@ def _distribution(source: Source, j: int, n_bins: int) -> Distribution:
     filled = filled_values(source, kind, posterior_of(source, j, unknown))
     if not is_number(kind):
         values = source.features.kinds[j].drawn(source.some.X[known, first : source.features.bounds[j + 1]])
-        return level_counts(kind, values, filled)
+        return level_counts(kind, values, filled, partial(source.text, j))
     seen = on_axis(kind, source.some.X[known, first].astype(np.float64))
     seen = seen[~np.isnan(seen)]
-    return histogram(kind, seen, _numbers(kind, filled), n_bins)
+    found = histogram(kind, seen, _numbers(kind, filled), n_bins)
+    if not isinstance(kind, Date):
+        return found
+    # Dates on the axis stand as in the table; round numbers have no need of its decimals.
+    return replace(found, ticks=tuple(Tick(one.value, _date(source, j, one.value)) for one in found.ticks))
+
+
+def _date(source: Source, j: int, day: float) -> str:
+    """Write a day of the axis as its column writes dates."""
+    moment = np.datetime64(round(day * 86_400_000_000), "us")
+    return source.text(j, moment)
 
 
 def _numbers(kind: Any, filled: NDArray[Any]) -> FloatArray:
@@ -123,11 +135,11 @@ def histogram(kind: Any, observed: FloatArray, filled: FloatArray, n_bins: int) 
     return Distribution(shorts(edges, 8), (), counts[0], counts[1], ticks(kind, low, high))
 
 
-def level_counts(kind: Any, observed: NDArray[Any], filled: NDArray[Any]) -> Distribution:
+def level_counts(kind: Any, observed: NDArray[Any], filled: NDArray[Any], text: Text) -> Distribution:
     """Count observed and filled values; rare ones together."""
     counts = [_counts(kind, values) for values in (observed, filled)]
     kept = _commonest(kind, counts[0] + counts[1])
-    texts = tuple(value_text(kind, kind.values[k]) for k in kept)
+    texts = tuple(text(kind.values[k]) for k in kept)
     rest = [int(count.sum() - count[kept].sum()) for count in counts]
     rows = [tuple(int(n) for n in count[kept]) for count in counts]
     if len(kept) == len(kind.values):
@@ -233,7 +245,7 @@ def _levels_held_out(
     size = len(kept) + (len(kept) < count)
     table = np.zeros((size, size), int)
     np.add.at(table, (place[real], place[guess]), 1)
-    texts = tuple(value_text(kind, kind.values[k]) for k in kept)
+    texts = tuple(source.text(j, kind.values[k]) for k in kept)
     return HeldOutCells(
         len(truth),
         WRONG,
