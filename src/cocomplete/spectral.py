@@ -9,7 +9,7 @@ other down severalfold.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from scipy import sparse
@@ -207,10 +207,11 @@ Pair = tuple[sparse.csr_array, sparse.csr_array]
 """Two sparse matrices with the same rows, side by side."""
 
 GRAM_PANEL = 256
-"""Rows that are multiplied as a dense panel at a time."""
+"""Rows, or columns, that are multiplied as a dense panel at a time."""
 
 DENSE_GRAM = 1500
-"""Up to this many columns a sparse matrix is judged by its dense Gram matrix, exactly; beyond by Lanczos."""
+"""Up to this many columns, or rows if they are fewer, a sparse matrix is judged by its dense Gram matrix,
+exactly; beyond by Lanczos."""
 
 
 class SparseSpectrum:
@@ -230,6 +231,9 @@ class SparseSpectrum:
         left, right = blocks[0]
         self.dtype = left.dtype
         self.columns = left.shape[1] + right.shape[1]
+        rows = sum(left.shape[0] for left, _ in blocks)
+        self.wide = self.columns > DENSE_GRAM >= rows
+        self.exact = self.wide or self.columns <= DENSE_GRAM
 
     def largest(self) -> float:
         """Spectral norm, never below the true one beyond rounding."""
@@ -252,8 +256,8 @@ class SparseSpectrum:
         return np.concatenate(list(InProcess.visit(self.blocks, lambda block: _image(block, vectors))))
 
     def trace_norm(self) -> float:
-        """Sum of the singular values; infinite if there are too many columns to know it exactly."""
-        if self.columns > DENSE_GRAM:
+        """Sum of the singular values; infinite if the matrix is too large to know it exactly."""
+        if not self.exact:
             return float("inf")
         return float(np.sqrt(np.maximum(np.linalg.eigvalsh(self._gram()), 0)).sum())
 
@@ -263,24 +267,35 @@ class SparseSpectrum:
         nothing = np.empty(0, self.dtype), np.empty((self.columns, 0), self.dtype)
         if self.columns == 0:
             return 0.0, *nothing
-        if self.columns > DENSE_GRAM:
+        if not self.exact:
             return self._lanczos_norm(), *(self._lanczos(50) if self.floor < np.inf else nothing)
         if self.floor == np.inf:
             return float(np.sqrt(max(float(np.linalg.eigvalsh(self._gram())[-1]), 0.0))), *nothing
         squares, vectors = np.linalg.eigh(self._gram())
         values = np.sqrt(np.maximum(squares, 0))
+        if self.wide:
+            # Left vectors; of what is next to zero rounding leaves no right ones.
+            floor = max(self.floor, float(values[-1]) * float(np.sqrt(np.finfo(self.dtype).eps)))
+            first = int(np.searchsorted(values, floor, side="right"))
+            values, left = values[first:][::-1], vectors[:, first:][:, ::-1]
+            return float(np.sqrt(max(float(squares[-1]), 0.0))), values, self._stacked().T @ left / values
         first = int(np.searchsorted(values, self.floor, side="right"))
         # Copies, so that the vectors below the floor do not stay in memory behind a view.
         return float(values[-1]), values[first:][::-1].copy(), vectors[:, first:][:, ::-1].copy()
 
     def _gram(self) -> FloatArray:
-        """Gram matrix, summed over the blocks."""
-        gram = np.zeros((self.columns, self.columns), self.dtype)
-        for of_block in InProcess.visit(self.blocks, _block_gram):
-            gram += of_block
-            # It is as large as the sum: none is kept while the next is made.
-            del of_block
-        return gram
+        """Gram matrix of the columns, summed over the blocks, or of the rows if they are few."""
+        if self.wide:
+            return _block_gram(
+                (self._stacked().T.tocsr(), sparse.csr_array((self.columns, 0), dtype=self.dtype))
+            )
+        # Added up in the first block's, each as large as the sum.
+        grams = InProcess.visit(self.blocks, _block_gram)
+        return reduce(lambda total, own: np.add(total, own, out=total), grams)
+
+    def _stacked(self) -> sparse.csr_array:
+        """All of a matrix with few rows."""
+        return sparse.vstack([sparse.hstack(block) for block in self.blocks], format="csr")
 
     def _lanczos_norm(self) -> float:
         values, vectors = self._lanczos(1)

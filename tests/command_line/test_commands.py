@@ -84,6 +84,19 @@ def test_predict_completes_new_rows(folder: Path) -> None:
     assert ",," not in done.stdout
 
 
+def test_predict_names_words_that_the_fit_has_not_seen(folder: Path) -> None:
+    new = folder / "strange.csv"
+    new.write_text("age,answer,colour,smokes,day\n33,,mauve,no,2024-03-04\n,5,,yes,\n")
+    done = run("predict", "t.model", new, folder=folder)
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert said == [
+        "cocomplete: warning: values that were not there when the model was fitted are taken for unknown: "
+        "X's column 'colour' ('mauve')"
+    ]
+    assert ",mauve," in done.stdout
+
+
 def test_predict_names_what_is_missing(folder: Path) -> None:
     new = folder / "few.csv"
     new.write_text("age\n33\n")
@@ -118,6 +131,19 @@ def test_inspect_shows_kinds_and_reasons_and_fits_nothing(folder: Path) -> None:
     assert "40 rows, 8 columns" in shown.stdout
 
 
+def test_inspect_says_whose_order_and_which_times_these_are(folder: Path) -> None:
+    grades = pl.Series("grade", ["low", "top", "mid", "low", "mid"] * 4, pl.Enum(["low", "mid", "top"]))
+    created = pl.Series("created", [1_700_000_000 + k * k for k in range(20)])
+    pl.DataFrame([grades, created]).write_parquet(folder / "enum.parquet")
+    done = run("inspect", "enum.parquet", "--types", "created=date", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["columns"]
+    assert [(row["kind"], row["why"]) for row in found] == [
+        ("ordinal", "3 levels in the order of the Enum"),
+        ("date", "as asked for"),
+    ]
+
+
 def test_evaluate_gives_every_column_beside_the_trivial_answer(folder: Path) -> None:
     done = run("evaluate", "t.csv", *LABELS, "--share", "0.2", "--json", "--quiet", folder=folder)
     assert done.returncode == 0, done.stderr
@@ -126,6 +152,17 @@ def test_evaluate_gives_every_column_beside_the_trivial_answer(folder: Path) -> 
     assert all(row["cells"] > 0 and row["error"] >= 0 and row["trivial"] >= 0 for row in found)
     shown = run("evaluate", "t.csv", *LABELS, folder=folder)
     assert "mean / commonest value" in shown.stdout
+
+
+def test_a_title_is_named_and_skipped_if_asked(folder: Path) -> None:
+    (folder / "titled.csv").write_text("Our report\n\na,b\n1,2\n3,4\n")
+    done = run("inspect", "titled.csv", folder=folder)
+    assert done.returncode == 1
+    assert "titled.csv: line 3 looks like the line of column names" in done.stderr
+    assert "--skip-lines 2" in done.stderr
+    done = run("convert", "titled.csv", "untitled.parquet", "--skip-lines", "2", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_parquet(folder / "untitled.parquet").to_dict(as_series=False) == {"a": [1, 3], "b": [2, 4]}
 
 
 def test_convert_keeps_types(folder: Path) -> None:

@@ -93,6 +93,25 @@ DATES = {
     "neither": Case("a,b\n13/02/2024,1\n02/13/2024,2\n", {"a": ["13/02/2024", "02/13/2024"]}),
     "no such day": Case("a,b\n2024-02-30,1\n2024-02-01,2\n", {"a": ["2024-02-30", "2024-02-01"]}),
     "month names": Case("a,b\n3 Feb 2024,1\n28 Dec 1999,2\n", {"a": [date(2024, 2, 3), date(1999, 12, 28)]}),
+    "German months": Case(
+        "a,b\n12. März 2024,1\n3. Mai 2023,2\n", {"a": [date(2024, 3, 12), date(2023, 5, 3)]}
+    ),
+    "French months": Case(
+        "a,b\n3 févr. 2023,1\n14 mars 2024,2\n", {"a": [date(2023, 2, 3), date(2024, 3, 14)]}
+    ),
+    "French months without accents": Case("a,b\n3 AOUT 2023,1\n", {"a": [date(2023, 8, 3)]}),
+    "Spanish months": Case("a,b\n4 de mayo de 2022,1\n1 de enero de 2021,2\n")._replace(
+        columns={"a": [date(2022, 5, 4), date(2021, 1, 1)]}
+    ),
+    "months of two languages": Case(
+        "a,b\n3 mars 2023,1\n4 enero 2022,2\n", {"a": ["3 mars 2023", "4 enero 2022"]}
+    ),
+    "words between numbers": Case(
+        "a,b\n3 boxes 2023,1\n4 sacks 2022,2\n", {"a": ["3 boxes 2023", "4 sacks 2022"]}
+    ),
+    "months cut short with a dot": Case(
+        "a,b\n3 Feb. 2024,1\n4 May 2024,2\n", {"a": [date(2024, 2, 3), date(2024, 5, 4)]}
+    ),
     "two-digit years": Case(
         "a,b\n31/12/68,1\n01/01/69,2\n", {"a": [date(2068, 12, 31), date(1969, 1, 1)]}, note="two-digit years"
     ),
@@ -193,7 +212,27 @@ REFUSED = {
     "prose under one name": Case(
         "name\nSmith, John\nDoe, Jane\n", error="line 2, column 2: the row has 2 cell(s)"
     ),
-    "a title above the header": Case("Report\n\na,b\n1,2\n", error="line 3, column 2: the row has 2 cell(s)"),
+    "a title above the header": Case(
+        "Report\n\na,b\n1,2\n",
+        error="line 3 looks like the line of column names",
+    ),
+    "titles in a spreadsheet": Case(
+        "Report;;\n2024;;\n;;\na;b;c\nx;y;z\n", error="say --skip-lines 3 if it is"
+    ),
+    "titles above text": Case("Report\na;b\nx;y\n", error="line 2 looks like the line of column names"),
+    "titles that are skipped": Case(
+        'A "report;\r\nof, ours\r\na;b\r\n1;2\r\n', {"a": [1], "b": [2]}, options={"skip_lines": 2}
+    ),
+    "lines are counted from the first": Case(
+        "Report\na;b\n1;2\n3\n", error="line 4, column 2", options={"skip_lines": 1}
+    ),
+    "more lines skipped than there are": Case(
+        "a;b\n1;2\n", error="has no line of column names", options={"skip_lines": 5}
+    ),
+    "less than no line skipped": Case("a\n1\n", error="must be 0 or more", options={"skip_lines": -1}),
+    "a name alone above unnamed columns": Case(
+        "a,,\n1,2,3\n4,5,6\n", {"a": [1, 4], "column 2": [2, 5]}, note="column(s) without a name"
+    ),
     "a quote left open": Case(
         'a,b\n1,"2\n3,4\n', error="line 2, column 2: a quote is opened and never closed"
     ),

@@ -77,3 +77,41 @@ def test_levels_that_were_never_observed_have_cuts_too() -> None:
     found = level_cuts({0: np.arange(4.0)}, X, np.zeros((4, 1)), np.ones((4, 1)))
     assert np.isfinite(found[0].cuts).all()
     assert (np.diff(found[0].cuts) > 0).all()
+
+
+@given(st.integers(0, 10_000), st.floats(0, 1))
+def test_the_share_of_trees_is_the_likeliest_for_held_out_cells(seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    cuts = LevelCuts(np.arange(3.0), np.array([0.5, 1.5]), 1.0)
+    mean, std, by_trees = rng.normal(1, 1, 3000), np.ones(3000), rng.dirichlet([0.5, 0.5, 0.5], 3000)
+    apart = cuts.probabilities(mean, std)
+    chance = (1 - share) * apart + share * by_trees
+    truth = (rng.random((3000, 1)) > chance.cumsum(axis=1)[:, :-1]).sum(axis=1).astype(float)
+    found = cuts.with_share(mean, std, by_trees, truth)
+    assert abs(found.share - share) < 0.15
+    mixed = found.probabilities(mean, std, by_trees)
+    np.testing.assert_allclose(mixed, (1 - found.share) * apart + found.share * by_trees)
+
+
+def test_with_few_held_out_cells_both_readings_have_their_say() -> None:
+    cuts = LevelCuts(np.arange(2.0), np.array([0.5]), 1.0)
+    by_trees = np.array([[0.9, 0.1]])
+    found = cuts.with_share(np.ones(1), np.ones(1), by_trees, np.zeros(1))
+    assert 0.5 < found.share < 0.9
+
+
+def test_trees_that_are_wrong_have_no_share() -> None:
+    cuts = LevelCuts(np.arange(2.0), np.array([0.5]), 1.0)
+    truth = np.repeat([0.0, 1.0], 50)
+    by_trees = np.where(truth[:, None] == [0, 1], 0.05, 0.95)
+    assert cuts.with_share(truth, np.full(100, 0.3), by_trees, truth).share == 0
+
+
+def test_where_trees_have_no_say_the_number_decides() -> None:
+    cuts = LevelCuts(np.arange(2.0), np.array([0.5]), 1.0, share=0.5)
+    mean, std = np.array([0.2, 0.8]), np.ones(2)
+    by_trees = np.array([[np.nan, np.nan], [0.4, 0.6]])
+    found = cuts.probabilities(mean, std, by_trees)
+    apart = cuts.probabilities(mean, std)
+    np.testing.assert_array_equal(found[0], apart[0])
+    np.testing.assert_allclose(found[1], (apart[1] + by_trees[1]) / 2)

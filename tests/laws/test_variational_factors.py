@@ -26,6 +26,7 @@ from tests.laws.variational_dense import (
     cell_moments,
     dense_rows,
     dense_sites,
+    factor_divergence,
     in_basis,
     random_state,
 )
@@ -48,19 +49,22 @@ def test_a_change_of_basis_leaves_every_cell_s_mean_and_variance_alone(seed: int
     dense, state, sums = random_state(rng, ascent, k)
     B = np.eye(k + 1)
     B[1:] = rng.normal(size=(k, k + 1)) + 2 * np.eye(k + 1)[1:]
-    turned, there = ascent._stretched(state, sums, B)
+    turned, there = ascent._stretched(state, B), ascent._spread(state, sums).stretched(B, n - d - labels)
     # Rows are what they have to be for their sums to be those of the state.
     rows = in_basis(dense, B)
     np.testing.assert_allclose(rows.U[:, 0], 1)
     spread = (rows.U_cov + rows.U[:, :, None] * rows.U[:, None, :]).sum(axis=0)
-    np.testing.assert_allclose(unpack(there.second_u, k + 1), spread, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(there.rows, spread, rtol=1e-6, atol=1e-6)
+    for group, own in zip(ascent.groups, there.columns, strict=True):
+        expected = unpack(turned.second[group].sum(axis=0), k + 1)
+        np.testing.assert_allclose(own, expected, rtol=1e-6, atol=1e-6)
     other = Dense(rows.U, rows.U_cov, turned.V, covariances(turned.V, turned.second))
     for one, two in zip(cell_moments(dense), cell_moments(other), strict=True):
         np.testing.assert_allclose(two, one, rtol=1e-6, atol=1e-6)
     # Entropies change with the volume.
     log_det = -np.linalg.slogdet(rows.U_cov[:, 1:, 1:])[1].sum()
-    assert there.log_det_u == pytest.approx(log_det, abs=1e-5)
     assert turned.log_det == pytest.approx(-np.linalg.slogdet(other.V_cov)[1].sum(), abs=1e-5)
+    assert there.log_det == pytest.approx(log_det + turned.log_det, abs=1e-5)
     for name in ("noise", "precision"):
         np.testing.assert_array_equal(getattr(turned, name), getattr(state, name))
 
@@ -72,8 +76,8 @@ def test_whitened_rows_have_mean_zero_and_unit_second_moments(seed: int) -> None
     ascent = _Ascent(Cells.of(random_rows(rng, 9, d, 2)), np.zeros(d + 2))
     _, state, sums = random_state(rng, ascent, k)
     white = whitening(unpack(sums.second_u, k + 1) / 9)
-    _, there = ascent._stretched(state, sums, white)
-    np.testing.assert_allclose(unpack(there.second_u, k + 1) / 9, np.eye(k + 1), atol=1e-7)
+    there = ascent._spread(state, sums).stretched(white, 9 - d - 2)
+    np.testing.assert_allclose(there.rows / 9, np.eye(k + 1), atol=1e-7)
     np.testing.assert_allclose(whitening(np.eye(k + 1)), np.eye(k + 1), atol=1e-12)
 
 
@@ -83,11 +87,12 @@ def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed: int) -> None:
     d, labels, k = (int(rng.integers(1, high)) for high in (6, 4, 4))
     ascent = Recording(Cells.of(random_rows(rng, 9, d, labels)), np.zeros(d + labels))
     _, state, sums = random_state(rng, ascent, k)
-    plain = state._replace(precision=ascent._learnt(ascent._spread_v(state)))
+    spread = ascent._spread(state, sums)
+    plain = state._replace(precision=ascent._learnt(spread.columns))
     better = ascent._in_better_basis(state, sums)
-    _, there = ascent.basis(better, sums)
-    assert ascent._divergence(better, there) <= ascent._divergence(plain, sums)
-    assert ascent._divergence(plain, sums) <= ascent._divergence(state, sums)
+    there = spread.stretched(ascent.basis(better), 9 - d - labels)
+    highest = ascent._divergence(better.noise, better.precision, there)
+    assert highest <= factor_divergence(ascent, plain, sums) <= factor_divergence(ascent, state, sums)
 
 
 @pytest.mark.parametrize("seed", range(4))

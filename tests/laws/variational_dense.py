@@ -46,17 +46,22 @@ class Dense(NamedTuple):
 
 
 class Recording(_Ascent):
-    """An ascent that remembers which bases it has tried."""
+    """An ascent that remembers which basis it has gone to."""
 
-    def _stretched(self, state: FactorState, sums: Sums, B: FloatArray) -> tuple[FactorState, Sums]:
-        turned, there = super()._stretched(state, sums, B)
-        self.bases = [*getattr(self, "bases", []), (turned.V, B, there)]
-        return turned, there
+    def _stretched(self, state: FactorState, B: FloatArray) -> FactorState:
+        turned = super()._stretched(state, B)
+        self.last = (turned.V, B)
+        return turned
 
-    def basis(self, state: FactorState, sums: Sums) -> tuple[FloatArray, Sums]:
-        """B that has made a state, found by its V, and the sums there; none was better if it is not there."""
-        found = [(B, there) for V, B, there in getattr(self, "bases", []) if V is state.V]
-        return found[0] if found else (np.eye(state.width), sums)
+    def basis(self, state: FactorState) -> FloatArray:
+        """B that has made a state, known by its V; none was better if it is another's."""
+        V, B = getattr(self, "last", (None, None))
+        return B if V is state.V else np.eye(state.width)
+
+
+def factor_divergence(ascent: _Ascent, state: FactorState, sums: Sums) -> float:
+    """Of factors from their priors, in the basis of the sums."""
+    return ascent._divergence(state.noise, state.precision, ascent._spread(state, sums))
 
 
 def prior_precision(ascent: _Ascent, precision: FloatArray) -> FloatArray:

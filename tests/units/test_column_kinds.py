@@ -3,12 +3,25 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.special import expit
 
+from cocomplete import CoCompleter
 from cocomplete.arrays import FloatArray
 from cocomplete.table.containers import DateColumn, TextColumn
-from cocomplete.table.kinds import Category, Count, Date, Kind, Number, Ordinal, Posterior, Tags, YesNo
+from cocomplete.table.kinds import (
+    Category,
+    Count,
+    Date,
+    Kind,
+    Number,
+    Ordinal,
+    Posterior,
+    Tags,
+    UnixTime,
+    YesNo,
+)
 from cocomplete.table.schema import Schema
 
 nan = np.nan
@@ -71,6 +84,18 @@ CASES = {
         dates("2022-01-09", "NaT", "2022-01-07"),
         [[1], [nan], [-1]],
         lambda v: np.datetime64(v, "D") == v,
+    ),
+    "seconds since 1970": Case(
+        UnixTime(Date(19_000 * DAY, "h"), 1_000_000),
+        np.array([19_001 * 86_400, nan, 18_999.5 * 86_400]),
+        [[1], [nan], [-0.5]],
+        lambda v: v % 3600 == 0,
+    ),
+    "milliseconds since 1970": Case(
+        UnixTime(Date(19_000 * DAY, "ms"), 1_000),
+        np.array([19_001 * 86_400_000.0, nan, 19_000 * 86_400_000.0]),
+        [[1], [nan], [0]],
+        lambda v: v == round(v),
     ),
 }
 
@@ -177,3 +202,33 @@ def test_a_schema_knows_which_encoded_columns_are_whose() -> None:
     assert list(schema.codes) == [4]
     assert not schema.is_plain
     assert Schema((Number(), Count(), YesNo())).is_plain
+
+
+@pytest.mark.parametrize("unit", [1, 1_000])
+def test_unix_times_come_back_whole_in_their_unit(unit: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    seen = pl.Series("seen", unit * (1_699_999_200 + 3600 * np.round(2000 * x).astype(int)))
+    table = pl.DataFrame({"x": x, "seen": seen}).with_columns(
+        pl.when(pl.int_range(pl.len()) % 5 > 0).then("seen").alias("seen")
+    )
+    for fill in ("value", "mean"):
+        model = CoCompleter(feature_types={"seen": "date"}, fill=fill).fit(table)
+        assert model.feature_types_.tolist() == ["number", "date"]
+        done = model.complete(table)
+        assert done.X["seen"].dtype == pl.Int64
+        assert (done.X["seen"] % (unit * 3600) == 0).all()
+        # They are filled as the same dates would be.
+        dates = table.with_columns(pl.from_epoch(pl.col("seen") // unit))
+        same = CoCompleter(fill=fill).fit(dates).complete(dates)
+        assert done.X["seen"].to_list() == (unit * same.X["seen"].dt.epoch("s")).to_list()
+        np.testing.assert_array_equal(done.X_std, same.X_std)
+
+
+def test_a_number_without_end_is_no_time() -> None:
+    column = np.array([1.7e9, 1.8e9, np.inf, 1e300])
+    kind = UnixTime.of(column[:2])
+    assert kind is not None
+    encoded = kind.encode(column)[:, 0]
+    assert np.isposinf(encoded[2])
+    assert encoded[3] > 1e6

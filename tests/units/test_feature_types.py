@@ -10,7 +10,7 @@ import pytest
 from cocomplete import InputError
 from cocomplete.table.containers import RawTable, read_container
 from cocomplete.table.feature_types import feature_kinds, label_kinds
-from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, YesNo
+from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, UnixTime, YesNo
 
 nan = np.nan
 
@@ -102,7 +102,11 @@ def test_kinds_are_recognised(column: Any, kind: Any) -> None:
         (["low", "high", "top"], ["high", None, "low"], Ordinal(("low", "high", "top"))),
         ([1, 2, 3], [1, 2, nan], Ordinal((1.0, 2.0, 3.0))),
         ("yes-no", ["male", "female"], YesNo(("female", "male"))),
-        ("date", [1.7e9, 1.8e9], Number(step=1.0)),
+        ("date", [1.7e9, None, 1.8e9], UnixTime(Date(20833 * 86_400_000_000, "s"), 1_000_000)),
+        ("date", [1.7e12, 1.8e12 + 1], UnixTime(Date(20833 * 86_400_000_000, "ms"), 1_000)),
+        ("date", [1.7e15, 1.8e15], UnixTime(Date(20833 * 86_400_000_000, "s"), 1)),
+        ("date", [1980.0, 2001.0], Number(step=1.0)),
+        ("date", [1.7e9, 1.8e9 + 0.5], Number()),
         ("category", ["yes", "no"], Category(("no", "yes"))),
     ],
 )

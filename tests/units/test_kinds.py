@@ -8,6 +8,7 @@ import pytest
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing import kinds, minimiser_kind
+from cocomplete.choosing.combine import equal_shares
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.choosing.first_look import LOOKED_AT, FirstLook
 from cocomplete.choosing.held_out import Fold, folds
@@ -117,9 +118,8 @@ def test_few_labels_have_averaged_logistic_regression() -> None:
 
 
 def test_what_needs_no_held_out_labels_counts_for_half_of_the_pull() -> None:
-    candidates = [Candidate("trivial"), Candidate("logistic"), Candidate("rbf", 3.0)]
-    np.testing.assert_allclose(EnsembleFit._target(candidates), [0.25, 0.5, 0.25])
-    np.testing.assert_allclose(EnsembleFit._target(candidates[::2]), [0.5, 0.5])
+    np.testing.assert_allclose(equal_shares([False, True, False], 0.5), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(equal_shares([False, False], 0.5), [0.5, 0.5])
 
 
 def test_labels_alone_need_several() -> None:

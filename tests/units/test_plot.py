@@ -104,6 +104,14 @@ def test_loadings_name_encoded_columns_by_size(ensemble: CoCompleter) -> None:
     assert {text.get_text() for text in axes.get_yticklabels()} <= set(ensemble.encoded_names_)
 
 
+def test_convergence_draws_the_bound_of_an_average(ensemble: CoCompleter) -> None:
+    axes = plot.convergence(ensemble)
+    left = np.asarray(axes.lines[0].get_ydata(), dtype=float)
+    assert axes.get_ylabel() == "evidence lower bound, below its end"
+    assert (np.diff(left) <= 0).all()
+    assert (left >= 0).all()
+
+
 def test_given_axes_are_drawn_into(minimiser: CoCompleter, table: Bunch) -> None:
     _, places = pyplot.subplots(1, 4)
     drawn: list[Axes] = [
@@ -116,8 +124,8 @@ def test_given_axes_are_drawn_into(minimiser: CoCompleter, table: Bunch) -> None
 
 
 def test_what_cannot_be_drawn_is_said(ensemble: CoCompleter, minimiser: CoCompleter, table: Bunch) -> None:
-    with pytest.raises(InputError, match=r"no history_ was found to draw; fit it with penalties"):
-        plot.convergence(ensemble)
+    with pytest.raises(InputError, match=r"without iterations, so nothing was found to draw"):
+        plot.convergence(CoCompleter().fit(np.ones((4, 2))))
     with pytest.raises(InputError, match=r"validation_ None.*penalties left to 'auto'"):
         plot.validation(minimiser)
     with pytest.raises(InputError, match=r"factor must be between 1 and the model's rank_, \d+; found 99"):

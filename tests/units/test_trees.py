@@ -147,11 +147,11 @@ def test_only_what_was_asked_for_is_predicted() -> None:
     assert (prediction.std[:, 2] > 0).all()
 
 
-def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_tables_are_learnt_from_the_rows_with_the_smallest_keys() -> None:
     _, _, observed = steps()
     keys = content_keys(observed)
-    monkeypatch.setattr(trees, "LARGEST", 60 * STOPS[-1] * trees.DEPTH * 3.0)
-    short = BoostedTrees.fit(observed, YES_NO, keys, np.array([5]))
+    largest = 60 * STOPS[-1] * trees.DEPTH * 3.0
+    short = BoostedTrees.fit(observed, YES_NO, keys, np.array([5]), largest=largest)
     first = np.sort(np.argsort(keys.rows)[:60])
     rate = (np.nansum(observed.Y[first]) + 0.5) / (np.sum(~np.isnan(observed.Y[first])) + 1)
     assert expit(short.base[0]) == pytest.approx(rate)

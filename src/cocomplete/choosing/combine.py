@@ -4,7 +4,7 @@ Numbers are averaged, 0/1 columns' log-odds likewise. The trivial prediction (me
 is a member like any other, so that the others shrink towards it as far as held-out cells demand.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -173,3 +173,18 @@ def _on_affine_hull(H: FloatArray, g: FloatArray, inside: BoolArray) -> FloatArr
     w = np.zeros(len(g))
     w[some] = -free + (1 + free.sum()) / ones.sum() * ones
     return w
+
+
+def equal_shares(set_apart: Sequence[bool], share: float) -> FloatArray:
+    """Give equal weights, but a share of the whole to one that is set apart, if there are others.
+
+    Parameters
+    ----------
+    set_apart : sequence of bool, one per member
+        At most one is true.
+    share : float
+    """
+    own = np.array(set_apart)
+    if own.any() and not own.all():
+        return np.where(own, share, (1 - share) / (len(own) - 1))
+    return np.full(len(own), 1 / len(own))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.choosing.combine import label_weights, number_weights, stretch
+from cocomplete.choosing.combine import equal_shares, label_weights, number_weights, stretch
 from cocomplete.choosing.held_out import Units, folds
 from cocomplete.choosing.judge import (
     PART_NAMES,
@@ -28,8 +28,8 @@ from cocomplete.choosing.judge import (
 )
 from cocomplete.choosing.kind import Candidate
 from cocomplete.choosing.kinds import KIND_OF, KINDS
-from cocomplete.choosing.shared import FoldFits, SharedFits
-from cocomplete.fitted.draws import ScoreMargins
+from cocomplete.choosing.shared import FoldFits, HeldOutScores, SharedFits
+from cocomplete.fitted.draws import Margin, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble, mixture_std
 from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import HeldOutNumbers
@@ -49,8 +49,8 @@ JUDGED_ROWS = 6_000
 JUDGING_SHARE = 0.75
 """Of a fit's time that judging takes, roughly, for the progress that is shown."""
 
-MARGIN_ROWS = 500
-"""Rows on which margins of drawn numbers are compared."""
+SHORT = 500
+"""Rows up to which a fit predicts all cells of its own rows, not the unknown ones alone."""
 
 AVERAGES = (Candidate("average"), Candidate("scores"))
 """Members where nothing was held out: the evidence lower bound sets their hyperparameters."""
@@ -203,17 +203,10 @@ class EnsembleFit:
         predictions = np.stack([self.contest.means[one][where] for one in candidates])
         truth = self.held.value[where]
         if part != "numbers":
-            return label_weights(predictions, truth, self._target(candidates))
+            pulled_towards = equal_shares([one.kind == BY_EVIDENCE for one in candidates], EVIDENCE_SHARE)
+            return label_weights(predictions, truth, pulled_towards)
         column, units = self.held.column[where], self.held.units
         return number_weights(units.standardized(column, predictions), units.standardized(column, truth))
-
-    @staticmethod
-    def _target(candidates: list[Candidate]) -> FloatArray:
-        """Give the weights that those of labels are pulled towards."""
-        own = np.array([one.kind == BY_EVIDENCE for one in candidates])
-        if not own.any() or own.all():
-            return np.full(len(candidates), 1 / len(candidates))
-        return np.where(own, EVIDENCE_SHARE, (1 - EVIDENCE_SHARE) / (len(candidates) - 1))
 
     @staticmethod
     def _aligned(weights: dict[Candidate, float], members: list[Candidate]) -> FloatArray:
@@ -249,22 +242,20 @@ class EnsembleFit:
         source = self.whole.source
         if not source.encoding.gaussian:
             return None
-        ratios = np.concatenate([fits.score_ratios() for fits in self.folds] or [np.empty(0)])
-        column = self.held.column[self.held.where("numbers")][: ratios.size]
-        factor = calibrated(ratios, column, self.observed.n_features)
-        some = self.whole.sample(MARGIN_ROWS)
-        prediction = self.prediction if self._is_short else self.ensemble.predict(some)
-        return ScoreMargins.sharper(source, factor, some, prediction)
+        numbers = self.held_out_numbers()
+        scores = HeldOutScores.together([fits.held_out_scores() for fits in self.folds])
+        # Where it was asked to stop some have no prediction of the ensemble's, or no scores.
+        truth, mean, std = (each[: numbers.column.size] for each in scores)
+        column, own_std = numbers.column[: truth.size], numbers.std[: truth.size]
+        factor = calibrated(np.abs(truth - mean) / std, column, self.observed.n_features)
+        return ScoreMargins.sharper(source, factor, column, Margin(mean, std), own_std)
 
     @cached_property
     def prediction(self) -> Prediction:
         """The ensemble's prediction of the table; of a long one's numbers where they are unknown alone."""
-        return self.ensemble.predict(self.observed, unknown=not self._is_short)
-
-    @property
-    def _is_short(self) -> bool:
-        """Whether margins are compared in all rows."""
-        return self.observed.n_samples <= MARGIN_ROWS
+        return self.ensemble.predict(
+            self.observed, unknown=self.observed.n_samples > SHORT, completed=self.whole.completed_so_far
+        )
 
     # -- fitting ---------------------------------------------------------------------------------------
 
@@ -343,6 +334,21 @@ class EnsembleFit:
         column = self.held.column[where]
         std = np.broadcast_to(self.ensemble.std_factor, self.observed.n_features)[column] * self._pooled_std()
         return HeldOutNumbers(column, self.held.value[where], self._pooled("numbers"), std)
+
+    def held_out_levels(self, codes: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """Give trees' probabilities of the levels of held-out cells, by feature, where every fold has them.
+
+        Parameters
+        ----------
+        codes : dict
+            Codes of levels in an order, by feature.
+        """
+        if not (codes and self._judged("numbers")) or stop_requested():
+            return {}
+        found = [fits.held_out_levels(codes) for fits in self.folds]
+        return {
+            j: np.concatenate([each[j] for each in found]) for j in codes if all(j in each for each in found)
+        }
 
     def held_out_labels(self) -> HeldOutLabels:
         """Give the held-out labels and the ensemble's log-odds for them."""

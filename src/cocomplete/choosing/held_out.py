@@ -119,14 +119,18 @@ def folds(
         columns = _group_keys(columns, groups)
     row_chance = uniform(rows)
     cell_chance = uniform(mix(rows[:, None] + mix(columns)[None, :]))
-    encoded = _encoded_together(groups)
-    found = [_fold(observed, yes_no, row_chance, cell_chance, 0, encoded)]
+    encoded, company = _encoded_together(groups), _companions(observed.X_known)
+
+    def fold(number: int) -> Fold:
+        return _fold(observed, yes_no, row_chance, cell_chance, number, encoded, company)
+
+    found = [fold(0)]
     counts = _counts(found[0])
     fewest = min((count for count in counts.values() if count), default=ENOUGH)
     affordable = MOST_CELLS // max(int(observed.X_known.sum() + observed.Y_known.sum()), 1)
     more = min(-(-ENOUGH // fewest), MOST_FOLDS, max(affordable, 1))
-    found += [_fold(observed, yes_no, row_chance, cell_chance, k, encoded) for k in range(1, more)]
-    return [fold for fold in found if fold.value.size]
+    found += [fold(k) for k in range(1, more)]
+    return [one for one in found if one.value.size]
 
 
 def _fold(
@@ -136,13 +140,11 @@ def _fold(
     cell_chance: FloatArray,
     number: int,
     encoded: list[NDArray[np.intp]],
+    company: FloatArray,
 ) -> Fold:
     d = observed.n_features
-    X_held = observed.X_known & _with_companions(
-        observed.X_known,
-        _between(cell_chance[:, :d], _seed_share(observed.X_known), number),
-        cell_chance[:, :d],
-    )
+    seeds = observed.X_known & _between(cell_chance[:, :d], _seed_share(company), number)
+    X_held = observed.X_known & _with_companions(seeds, cell_chance[:, :d], company)
     # Half of the labels as whole rows, half beside others; a label alone is always a whole row's.
     alone = observed.n_labels == 1
     blind = _between(row_chance, HELD_SHARE if alone else HELD_SHARE / 2, number)
@@ -223,19 +225,17 @@ def _companions(known: BoolArray) -> FloatArray:
     return np.clip(found, 0.0, 1.0)
 
 
-def _seed_share(known: BoolArray) -> float:
+def _seed_share(company: FloatArray) -> float:
     """Share of cells to begin with, so that with their companions about the share to hold out is reached."""
-    company = _companions(known).sum(axis=1)
-    return HELD_SHARE / (1 + float(company.mean() if company.size else 0.0))
+    return HELD_SHARE / (1 + float(company.sum(axis=1).mean() if company.size else 0.0))
 
 
-def _with_companions(known: BoolArray, seeds: BoolArray, chance: FloatArray) -> BoolArray:
+def _with_companions(seeds: BoolArray, chance: FloatArray, company: FloatArray) -> BoolArray:
     """Hold out, beside some cells, what tends to be missing together with them."""
-    company = _companions(known)
     if not company.any():
         return seeds
     log_kept = np.log(np.maximum(1 - company, 1e-9))
-    joined = 1 - np.exp((seeds & known).astype(np.float64) @ log_kept)
+    joined = 1 - np.exp(seeds.astype(np.float64) @ log_kept)
     # The fraction that is left of a chance is as good as a new one.
     return np.asarray(seeds | ((chance * 2.0**20) % 1 < joined))
 

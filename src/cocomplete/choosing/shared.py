@@ -1,6 +1,8 @@
 """A table to fit members to, with the averages and completed rows that several of them share."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from cocomplete.choosing.held_out import Fold
 from cocomplete.fitted.parts import PARTS
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows
+from cocomplete.members.level_trees import LevelTrees
 from cocomplete.members.linear_average import LinearAverage, as_numbers
 from cocomplete.members.minimiser import Solve
 from cocomplete.problem.content_keys import ContentKeys
@@ -120,6 +123,10 @@ class SharedFits:
             )
         return self._linear[features]
 
+    def level_trees(self, codes: dict[int, FloatArray]) -> LevelTrees | None:
+        """Grow trees for levels in an order."""
+        return LevelTrees.fit(self.observed, self.keys, codes, self.groups)
+
     def moments(self, *, gaussian: bool) -> Moments:
         """Give that average's posterior moments of every cell."""
         if gaussian not in self._moments:
@@ -142,6 +149,25 @@ class SharedFits:
             self._completed = CompletedRows.of(self.source, self.observed)
         return self._completed
 
+    @property
+    def completed_so_far(self) -> CompletedRows | None:
+        """The same if a member has needed them."""
+        return self._completed
+
+
+class HeldOutScores(NamedTuple):
+    """Normal scores of held-out numbers: truth, posterior mean and standard deviation."""
+
+    truth: FloatArray
+    mean: FloatArray
+    std: FloatArray
+
+    @classmethod
+    def together(cls, folds: Sequence["HeldOutScores"]) -> "HeldOutScores":
+        """Give those of several folds, one after the other; none of no fold."""
+        nothing = cls(*(np.empty(0) for _ in range(3)))
+        return cls(*(np.concatenate(parts) for parts in zip(nothing, *folds, strict=True)))
+
 
 class FoldFits(SharedFits):
     """The visible cells of a fold, likewise.
@@ -157,15 +183,27 @@ class FoldFits(SharedFits):
         super().__init__(fold.visible, whole.yes_no, whole.keys, whole.solve, groups=whole.groups)
         self.fold = fold
 
-    def score_ratios(self) -> FloatArray:
-        """Give the errors of held-out numbers' normal scores, in units of their standard deviations."""
+    def held_out_scores(self) -> HeldOutScores:
+        """Give the normal scores of held-out numbers, and their predictions."""
         if True not in self._moments:
-            return np.empty(0)
+            return HeldOutScores.together([])
         fold, encoding, moments = self.fold, self.average(gaussian=True).encoding, self._moments[True]
         numbers = fold.part == PARTS.index("numbers")
         row, column = fold.row[numbers], encoding.order[fold.column[numbers]]
         truth = np.full(self.observed.X.shape, np.nan)
         truth[row, fold.column[numbers]] = fold.value[numbers]
         encoded = encoding.apply(replace(self.observed, X=truth))
-        error = encoded.X[row, column] - moments.mean[row, column]
-        return np.asarray(np.abs(error) / np.sqrt(moments.variance[row, column] + moments.noise[column]))
+        spread = np.sqrt(moments.variance[row, column] + moments.noise[column])
+        return HeldOutScores(encoded.X[row, column], moments.mean[row, column], spread)
+
+    def held_out_levels(self, codes: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """Give trees' probabilities of the levels of held-out cells, in their order, by feature."""
+        fitted, fold = self.level_trees(codes), self.fold
+        if fitted is None:
+            return {}
+        cells = {j: fold.row[fold.column == j] for j in fitted.codes}
+        asked = np.zeros(self.observed.X.shape, bool)
+        for j, rows in cells.items():
+            asked[rows, j] = True
+        found = fitted.probabilities(self.observed, asked)
+        return {j: found[j][rows] for j, rows in cells.items()}

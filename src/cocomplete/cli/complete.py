@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from cocomplete.cli.columns import Choice
     from cocomplete.estimator.completer import CoCompleter
+    from cocomplete.formats.table_file import TableFile
 
 NOT_CONVERGED = 3
 
@@ -30,6 +31,7 @@ def complete(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     model: Annotated[Path | None, typer.Option(help="Save the model to this file, for predict.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report of what was filled to this file, as HTML or .json.")
@@ -46,7 +48,13 @@ def complete(
     std: Annotated[
         bool, typer.Option("--std", help="Add a column 'std(feature)' for every feature.")
     ] = False,
-    quality: Annotated[bool, typer.Option(help="Say how wrong held-out cells were.")] = True,
+    quality: Annotated[
+        bool | None,
+        typer.Option(
+            "--quality/--no-quality",
+            help="Say of every column how wrong its held-out cells were; without, of all together.",
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Solve for a certificate too; exit with 3 if it misses --tol.")
     ] = False,
@@ -75,7 +83,7 @@ def complete(
     if report is not None:
         check_free(str(report), "report.html", force=force)
     limit_threads(jobs)
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
     say_notes(read, quiet=quiet)
@@ -98,17 +106,16 @@ def complete(
             done = fit.complete(X, y)
             filled = _with_extras(_with_columns(read.frame, done), fit, done, X, proba=proba, std=std)
             write_table(filled, read, output)
-            for path, drawn in zip(
-                _draw_paths(output, draws), fit.sample_completions(draws, X, y) if draws else (), strict=True
-            ):
-                write_table(_with_columns(read.frame, drawn), read, path)
+            _write_draws(fit, X, y, read, output, draws)
             if model is not None:
                 fit.save(model)
             if report is not None:
                 names = row_names(read.frame, X.columns)
                 fit.report(X, y, path=report, title=title_of(table), row_names=names, texts=value_texts(read))
                 say(f"report written to {report}", quiet=quiet)
-    _conclude(fit, X, y, output, json=json, quality=quality, quiet=quiet)
+    _conclude(fit, X, y, output, json=json, quiet=quiet)
+    with guarded(table, quiet=quiet):
+        _say_quality(fit, X, y, quality=quality, quiet=quiet)
     if strict and not fit.converged_:
         raise typer.Exit(NOT_CONVERGED)
 
@@ -125,6 +132,42 @@ def _check_targets(output: str, draws: int, *, json: bool) -> None:
 def _draw_paths(output: str, draws: int) -> list[str]:
     file = Path(output)
     return [str(file.with_name(f"{file.stem}.{k}{file.suffix}")) for k in range(1, draws + 1)]
+
+
+def _write_draws(
+    model: "CoCompleter",
+    X: "pl.DataFrame",
+    y: "pl.DataFrame | None",
+    read: "TableFile",
+    output: str,
+    draws: int,
+) -> None:
+    """Write drawn tables beside the completed one."""
+    from cocomplete.formats.files import write_table
+
+    drawn = model.sample_completions(draws, X, y) if draws else ()
+    for path, one in zip(_draw_paths(output, draws), drawn, strict=True):
+        write_table(_with_columns(read.frame, one), read, path)
+
+
+def _say_quality(
+    model: "CoCompleter",
+    X: "pl.DataFrame",
+    y: "pl.DataFrame | None",
+    *,
+    quality: bool | None,
+    quiet: bool,
+) -> None:
+    """Say how wrong held-out cells were: nothing, of all together, or of every column too."""
+    from cocomplete.cli.console import error_lines, say
+    from cocomplete.cli.quality import quality_lines
+
+    if quality is None or quality:
+        for line in error_lines(model.validation_):
+            say(line, quiet=quiet)
+    if quality:
+        for line in quality_lines(model.report(X, y).record):
+            say(line, quiet=quiet)
 
 
 def _name_what_is_set_aside(choice: "Choice", *, quiet: bool) -> None:
@@ -170,13 +213,12 @@ def _conclude(
     output: str,
     *,
     json: bool,
-    quality: bool,
     quiet: bool,
 ) -> None:
-    """Say what was filled, where it went, and how wrong held-out cells were."""
+    """Say what was filled and where it went."""
     from json import dumps
 
-    from cocomplete.cli.console import error_lines, say
+    from cocomplete.cli.console import say
 
     counts = [
         0 if part is None else int(part.null_count().sum_horizontal().item()) + _nans(part) for part in (X, y)
@@ -201,9 +243,6 @@ def _conclude(
         f"written to {where}",
         quiet=quiet,
     )
-    if quality:
-        for line in error_lines(model.validation_):
-            say(line, quiet=quiet)
 
 
 def _nans(part: "pl.DataFrame") -> int:

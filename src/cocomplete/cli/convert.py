@@ -17,6 +17,7 @@ def convert(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     *,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -34,7 +35,7 @@ def convert(
     from cocomplete.formats.files import check_target, write_table
 
     check_target(output, force=force)
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     say_notes(read, quiet=quiet)
     if labels is not None:

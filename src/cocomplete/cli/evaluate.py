@@ -23,6 +23,7 @@ def evaluate(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     share: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of known cells held out.")] = 0.1,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -40,7 +41,7 @@ def evaluate(
     from cocomplete.model_selection import EntryShuffleSplit
 
     limit_threads(jobs)
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
     say_notes(read, quiet=quiet)

@@ -25,6 +25,7 @@ def inspect(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     *,
     json: options.Json = False,
 ) -> None:
@@ -36,7 +37,7 @@ def inspect(
     from cocomplete.cli.fitting import guarded
     from cocomplete.cli.reading import Reading, read_file, say_notes
 
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     choice = choose_columns(read, labels=labels, features=features, ignore=ignore, types=types)
     say_notes(read, quiet=json)
@@ -61,6 +62,8 @@ def _rows(frame: "pl.DataFrame", choice: "Choice") -> list[dict[str, Any]]:
 
 
 def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
+    import polars as pl
+
     from cocomplete.report.reasons import kind_reason
 
     name = column.name
@@ -71,7 +74,8 @@ def _row(column: "pl.Series", kind: Any, choice: "Choice") -> dict[str, Any]:
         part = "label" if name in choice.labels else "feature"
         what = {"category": "class"}.get(kind.name, kind.name) if part == "label" else kind.name
         asked = name in choice.feature_types or name in choice.label_types
-        why = "as asked for" if asked else kind_reason(kind, column.drop_nulls().n_unique())
+        order = "the order of the Enum" if column.dtype == pl.Enum else "an order"
+        why = "as asked for" if asked else kind_reason(kind, column.drop_nulls().n_unique(), order)
     return {
         "column": name,
         "part": part,

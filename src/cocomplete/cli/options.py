@@ -43,6 +43,9 @@ Checked = Annotated[
     str | None, typer.Option(help="A word that ticks a box, such as x: empty cells of its column mean no.")
 ]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.")]
+SkipLines = Annotated[
+    int, typer.Option("--skip-lines", min=0, help="Lines of a text file above its line of column names.")
+]
 Output = Annotated[
     str, typer.Option("--output", "-o", help="Where to write; '-' is standard output, as CSV.")
 ]

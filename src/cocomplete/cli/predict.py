@@ -24,6 +24,7 @@ def predict(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     jobs: options.Jobs = None,
     *,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column 'P(label)' for every label.")] = False,
@@ -48,7 +49,7 @@ def predict(
     check_target(output, force=force)
     limit_threads(jobs)
     fitted = load(model)
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     say_notes(read, quiet=quiet)
     X, y = columns_of_fit(fitted, read.frame, table, str(model))

@@ -16,6 +16,7 @@ class Reading(NamedTuple):
     encoding: str | None
     checked: str | None
     sheet: str | None
+    skip_lines: int
 
 
 def read_file(path: str, reading: Reading) -> "TableFile":

@@ -33,6 +33,7 @@ def report(
     encoding: options.Encoding = None,
     checked: options.Checked = None,
     sheet: options.Sheet = None,
+    skip_lines: options.SkipLines = 0,
     model: Annotated[
         Path | None, typer.Option(help="A model that complete --model has saved, instead of a new fit.")
     ] = None,
@@ -62,7 +63,7 @@ def report(
     if target is not None:
         check_free(target, PAGE, force=force)
     limit_threads(jobs)
-    reading = Reading(missing, separator, decimal, encoding, checked, sheet)
+    reading = Reading(missing, separator, decimal, encoding, checked, sheet, skip_lines)
     read = read_file(table, reading)
     say_notes(read, quiet=quiet)
     if model is None:

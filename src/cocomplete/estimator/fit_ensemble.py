@@ -1,10 +1,11 @@
 """The ensemble that predicts by default."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
-from cocomplete.arrays import BoolArray
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.estimator.recorded_share import fit_positive_labels
 from cocomplete.estimator.settings import seed_of
@@ -16,6 +17,7 @@ from cocomplete.fitted.levels import HeldOutNumbers, LevelCuts, level_cuts
 from cocomplete.fitted.model import Model, levels_of_rows
 from cocomplete.fitted.sharing import shared
 from cocomplete.interrupts import stop_requested
+from cocomplete.members.level_trees import LevelTrees
 from cocomplete.members.minimiser import Penalties
 from cocomplete.members.prediction import Prediction
 from cocomplete.members.trivial import Trivial
@@ -43,6 +45,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         groups=table.groups[informative.columns],
     ).run()
     whole = _all_rows(fit, narrow, rows)
+    levels = _levels(table, informative, whole, fit)
     model = Model(
         table.given,
         yes_no,
@@ -51,7 +54,8 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         fit.joint(),
         margins=fit.margins(),
         clip=settings.clip,
-        levels=_levels(table, informative, whole, fit.held_out_numbers()),
+        levels=levels,
+        level_trees=_level_trees(table, informative, levels, fit),
         groups=table.groups,
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
         fitted_rows=FittedRows.of(whole, narrow, yes_no[informative.features]),
@@ -71,14 +75,34 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
 
 
 def _levels(
-    table: TrainingTable, informative: Informative, prediction: Prediction, held_out: HeldOutNumbers
+    table: TrainingTable, informative: Informative, prediction: Prediction, fit: EnsembleFit
 ) -> dict[int, LevelCuts]:
-    """Find cuts between levels in an order, by held-out cells."""
+    """Find cuts between levels in an order, and the share of trees for them, by held-out cells."""
     mean, std = informative.widen(*prediction)
-    column = np.flatnonzero(informative.features)[held_out.column]
+    held_out, place = fit.held_out_numbers(), np.flatnonzero(informative.features)
+    column = place[held_out.column]
     unit = informative.unit[column]
     in_units = HeldOutNumbers(column, *(unit * part for part in held_out[1:]))
-    return level_cuts(table.codes, table.observed.X, mean, std, in_units)
+    found = fit.held_out_levels(_narrow_codes(table, informative, table.codes))
+    by_trees = {int(place[j]): each for j, each in found.items()}
+    return level_cuts(table.codes, table.observed.X, mean, std, in_units, by_trees)
+
+
+def _level_trees(
+    table: TrainingTable, informative: Informative, levels: dict[int, LevelCuts], fit: EnsembleFit
+) -> LevelTrees | None:
+    """Grow trees for levels to the whole table, where they have a share."""
+    return fit.whole.level_trees(
+        _narrow_codes(table, informative, [j for j, cuts in levels.items() if cuts.share])
+    )
+
+
+def _narrow_codes(
+    table: TrainingTable, informative: Informative, columns: Collection[int]
+) -> dict[int, FloatArray]:
+    """Give the codes of some features with levels, by the columns that the ensemble was fitted to."""
+    place = np.cumsum(informative.features) - 1
+    return {int(place[j]): table.codes[j] / informative.unit[j] for j in columns if informative.features[j]}
 
 
 def _all_rows(fit: EnsembleFit, observed: Observations, rows: BoolArray) -> Prediction:

@@ -26,6 +26,7 @@ from cocomplete.fitted.model import Model
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows, KernelRegression, PickedRows
+from cocomplete.members.level_trees import LevelTrees
 from cocomplete.members.linear_average import LinearAverage
 from cocomplete.members.logistic_average import LogisticAverage
 from cocomplete.members.minimiser import Minimiser
@@ -44,7 +45,7 @@ from cocomplete.problem.standardize import Standardization
 from cocomplete.solvers.posterior import FactorPosterior
 from cocomplete.solvers.solution import Solution
 from cocomplete.spectral import LowRank
-from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, YesNo
+from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, UnixTime, YesNo
 from cocomplete.table.schema import Schema
 
 FORMAT = 1
@@ -74,6 +75,7 @@ CLASSES: dict[str, type] = {
         JudgedCells,
         KernelRegression,
         LevelCuts,
+        LevelTrees,
         LinearAverage,
         LogisticAverage,
         LowRank,
@@ -94,6 +96,7 @@ CLASSES: dict[str, type] = {
         Standardization,
         Tags,
         Trivial,
+        UnixTime,
         YesNo,
     )
 }

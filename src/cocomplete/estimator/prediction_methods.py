@@ -69,7 +69,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tables, observed = self._read(X, y)
         answer = self._model.answer(observed)
         probability = self._labels.normalised(expit(answer.Z))
-        std = self._features.std(answer.X, answer.X_std, self._model.level_probabilities(answer))
+        std = self._features.std(answer.X, answer.X_std, answer.levels)
         return Completion(
             tables.filled_features(self._filled(answer)),
             self._given_labels(tables, self._labels.chosen(probability, self.thresholds_)),
@@ -193,10 +193,9 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         # A known level would be put back in place of its prediction.
         known = bool(self._model.levels)
         answer = self._model.answer(observed, std=known, known=known, parts=FEATURE_PARTS)
-        levels = self._model.level_probabilities(answer)
         columns, names = [], []
         for j, kind in enumerate(self._features.kinds):
-            found = kind.probabilities(self._features.posterior(j, answer.X, answer.X_std, levels))
+            found = kind.probabilities(self._features.posterior(j, answer.X, answer.X_std, answer.levels))
             if found is None:
                 continue
             name = None if self._features.names is None else self._features.names[j]
@@ -318,6 +317,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if tables.labels is not None:
             check_labels(tables.labels, self._labels)
         observed = tables.observations(self._features, self._labels)
+        tables.warn_of_strangers(self._features, self._labels, observed)
         return tables, observed if y is not None else with_unknown_labels(observed, self.n_labels_)
 
     def _rows_of_the_fit(self) -> tuple[UserTables, Observations]:
@@ -329,9 +329,8 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _filled(self, answer: Answer) -> Filled:
         """Give values for every cell of the features."""
-        levels = self._model.level_probabilities(answer)
         inside = self._model.inside(answer.X)
-        return self._features.fill(inside, answer.X_std, levels, expected=self.fill == "mean")
+        return self._features.fill(inside, answer.X_std, answer.levels, expected=self.fill == "mean")
 
     def _given_labels(self, tables: UserTables, filled: Filled) -> Any:
         """Give labels in the container that they came in; None if there are none."""

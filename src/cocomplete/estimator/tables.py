@@ -14,6 +14,9 @@ from cocomplete.table.feature_types import feature_kinds, label_kinds
 from cocomplete.table.refill import fill_like
 from cocomplete.table.schema import Filled, Schema
 
+SHOWN = 3
+"""Columns, and values of each, that a warning names."""
+
 
 @dataclass(frozen=True, eq=False)
 class UserTables:
@@ -54,6 +57,31 @@ class UserTables:
         Y = Table(labels.encode(self.labels, "y"), labels.encoded_names)
         return Observations.checked(X, Y)
 
+    def warn_of_strangers(self, features: Schema, labels: Schema, observed: Observations) -> None:
+        """Warn, once, of words that were not there when the model was fitted.
+
+        Parameters
+        ----------
+        features, labels : Schema
+        observed : Observations
+            What :meth:`observations` gives.
+        """
+        parts = [("X", features, self.features, observed.X)]
+        if self.labels is not None:
+            parts.append(("y", labels, self.labels, observed.Y))
+        found = [
+            f"{argument}'s {raw.label(j)} ({_first_few(words)})"
+            for argument, schema, raw, encoded in parts
+            for j, words in schema.strangers(raw, encoded).items()
+        ]
+        if found:
+            more = f" and {len(found) - SHOWN} more column(s)" if len(found) > SHOWN else ""
+            msg = (
+                "values that were not there when the model was fitted are taken for unknown: "
+                f"{', '.join(found[:SHOWN])}{more}"
+            )
+            warnings.warn(msg, UserWarning, stacklevel=4)
+
     def filled_features(self, filled: Filled) -> Any:
         """Give the features back, filled."""
         return fill_like(self.X, "X", filled.numbers, self.features.known, filled.others)
@@ -75,6 +103,11 @@ def schemas(given: UserTables, feature_types: Any, label_types: Any) -> tuple[Sc
     if given.labels is None:
         return features, Schema(())
     return features, Schema(label_kinds(label_types, given.labels), given.labels.names)
+
+
+def _first_few(values: list[Any]) -> str:
+    shown = ", ".join(repr(value) if isinstance(value, str) else f"{value:g}" for value in values[:SHOWN])
+    return shown + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")
 
 
 def _order_of_rows(X: Any, y: Any) -> NDArray[np.intp] | None:

@@ -63,18 +63,34 @@ class ScoreMargins:
 
     @classmethod
     def sharper(
-        cls, average: Average, factor: FloatArray, observed: Observations, prediction: Prediction
+        cls,
+        average: Average,
+        factor: FloatArray,
+        column: NDArray[np.intp],
+        scores: Margin,
+        std: FloatArray,
     ) -> "ScoreMargins":
-        """Find the columns for which these margins are sharper, on average over some rows."""
-        every = cls(average, factor, ~average.encoding.yes_no)
+        """Find the columns for which these margins are sharper, on average over held-out numbers.
+
+        Parameters
+        ----------
+        average : Average
+        factor : ndarray of shape (n_features,)
+        column : ndarray of int, shape (n_cells,)
+            Of the held-out numbers. A column without any has these margins: they keep to its range.
+        scores : Margin
+            Posterior of their normal scores.
+        std : ndarray of shape (n_cells,)
+            The ensemble's standard deviations of them, in the user's units.
+        """
         scale, order = average.encoding.scale, average.encoding.order
         assert isinstance(scale, NormalScores)
-        found = np.zeros(len(factor), bool)
-        for j, margin in every.of(observed, prediction).items():
-            low, high = (
-                scale.value(int(order[j]), margin.mean + side * Z90 * margin.std) for side in (-1, 1)
-            )
-            found[j] = (high - low).mean() < 2 * Z90 * DRAW_WIDTH * prediction.std[:, j].mean()
+        found = ~average.encoding.yes_no
+        for j in np.unique(column):
+            own = column == j
+            half = Z90 * factor[j] * scores.std[own]
+            low, high = (scale.value(int(order[j]), scores.mean[own] + side * half) for side in (-1, 1))
+            found[j] = (high - low).mean() < 2 * Z90 * std[own].mean()
         return cls(average, factor, found)
 
     def of(self, observed: Observations, prediction: Prediction) -> dict[int, Margin]:
@@ -114,6 +130,8 @@ class JointDraws:
         The ensemble's margins of every cell.
     levels : dict, optional
         Cuts between levels in an order, by column.
+    levels_by_trees : dict, optional
+        Trees' probabilities of levels, by column.
     groups : ndarray of int, shape (n_features + n_labels,), optional
         0/1 columns with the same number mark one of several values.
     """
@@ -125,9 +143,10 @@ class JointDraws:
         observed: Observations,
         prediction: Prediction,
         levels: dict[int, LevelCuts] | None = None,
+        levels_by_trees: dict[int, FloatArray] | None = None,
         groups: NDArray[np.intp] | None = None,
     ) -> None:
-        self.levels = levels or {}
+        self.levels, self.levels_by_trees = levels or {}, levels_by_trees or {}
         self.several = (
             []
             if groups is None
@@ -155,7 +174,8 @@ class JointDraws:
                 table[:, j] = mean[:, j] + deviates[:, inner] > 0
             elif j in self.levels:
                 std = self.prediction.std[:, j]
-                table[:, j] = self.levels[j].drawn(mean[:, j], std, ndtr(deviates[:, inner]))
+                uniform, by_trees = ndtr(deviates[:, inner]), self.levels_by_trees.get(j)
+                table[:, j] = self.levels[j].drawn(mean[:, j], std, uniform, by_trees)
             elif j in self.margins and isinstance(self.scores, NormalScores):
                 score = self.margins[j].mean + self.margins[j].std * deviates[:, inner]
                 table[:, j] = self.scores.value(int(inner), score)

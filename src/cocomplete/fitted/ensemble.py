@@ -50,6 +50,7 @@ class Ensemble:
         std: bool = True,
         parts: Collection[Part] = PARTS,
         unknown: bool = False,
+        completed: CompletedRows | None = None,
     ) -> Prediction:
         """Predict the cells of some rows.
 
@@ -64,6 +65,8 @@ class Ensemble:
             What is asked for; other cells may hold anything.
         unknown : bool, default=False
             Whether numbers are asked for where they are unknown alone.
+        completed : CompletedRows, optional
+            These rows with their features completed, as kernels compare them, if they are at hand.
         """
         n, d = observed.X.shape
         mean, spread = np.empty((n, d + observed.n_labels)), np.zeros((n, d))
@@ -72,16 +75,24 @@ class Ensemble:
         for first in range(0, n, step):
             some = slice(first, first + step)
             rows = observed if step >= n else Observations(observed.X[some], observed.Y[some])
+            own = None if completed is None else completed.take(some)
             mean[some], spread[some] = self._predict_block(
-                rows, parts, training=training, std=std, unknown=unknown
+                rows, parts, own, training=training, std=std, unknown=unknown
             )
         return Prediction(mean, spread)
 
     def _predict_block(
-        self, observed: Observations, parts: Collection[Part], *, training: bool, std: bool, unknown: bool
+        self,
+        observed: Observations,
+        parts: Collection[Part],
+        completed: CompletedRows | None,
+        *,
+        training: bool,
+        std: bool,
+        unknown: bool,
     ) -> Prediction:
         asked = ~observed.X_known if unknown else None
-        predictions = self._predictions(observed, parts, asked, training=training, std=std)
+        predictions = self._predictions(observed, parts, asked, completed, training=training, std=std)
         d = observed.n_features
         numbers = self.weights["numbers"]
         mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
@@ -111,13 +122,13 @@ class Ensemble:
         observed: Observations,
         parts: Collection[Part],
         asked: BoolArray | None,
+        rows: CompletedRows | None,
         *,
         training: bool,
         std: bool,
     ) -> dict[int, Prediction]:
         """Predictions of all members that have a weight in what is asked for."""
         found: dict[int, Prediction] = {}
-        rows: CompletedRows | None = None
         # A minimiser's standard deviation costs a Newton system per row; the averages' serve for it.
         alone = len(self.members) == 1 or not any(
             isinstance(one, Average | Trivial) and weight > 0

@@ -5,9 +5,13 @@ prediction of a cell's code and scale its standard deviation, times a factor. Th
 for held-out cells. Given it, each cut follows from the observed rates: over these cells level k or less is
 expected as often as it was observed. So the cuts cost nothing to estimate, and where nothing is known of a
 row, its levels have the observed rates.
+
+Where trees were grown for the levels (:mod:`cocomplete.members.level_trees`), the probabilities are a mixture
+of both readings, with the share that is the likeliest for held-out cells.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +29,10 @@ LOG_FACTORS = (-3.0, 1.5)
 
 FACTOR_TRUST = 2.0
 """Nats that a factor of e, or 1/e, costs: with few held-out cells the ensemble's own scale is kept."""
+
+SHARE_TRUST = 0.5
+"""Held-out cells that count for either reading: with few of them their shares are near a half. With ten times
+as many the levels of the tables to choose with are right 0.5 % less often."""
 
 HALVINGS = 60
 """Steps of bisection for a cut."""
@@ -50,11 +58,14 @@ class LevelCuts:
     cuts : ndarray of shape (n_levels - 1,)
     factor : float
         What the standard deviation of a cell's code is multiplied by.
+    share : float
+        Part of the probabilities that trees for the levels have.
     """
 
     codes: FloatArray
     cuts: FloatArray
     factor: float
+    share: float = 0.0
 
     @classmethod
     def of(
@@ -87,17 +98,50 @@ class LevelCuts:
 
     def in_units(self, unit: float) -> "LevelCuts":
         """Give the same for codes that are counted in another unit."""
-        return self if unit == 1 else LevelCuts(self.codes / unit, self.cuts / unit, self.factor)
+        return self if unit == 1 else replace(self, codes=self.codes / unit, cuts=self.cuts / unit)
 
-    def probabilities(self, mean: FloatArray, std: FloatArray) -> FloatArray:
-        """Give the probability of every level, shape (n_cells, n_levels)."""
+    def probabilities(
+        self, mean: FloatArray, std: FloatArray, by_trees: FloatArray | None = None
+    ) -> FloatArray:
+        """Give the probability of every level, shape (n_cells, n_levels).
+
+        Parameters
+        ----------
+        mean, std : ndarray of shape (n_cells,)
+            Predictions of the codes.
+        by_trees : ndarray of shape (n_cells, n_levels), optional
+            Probabilities by trees; NaN where the codes alone are to decide.
+        """
         scale = self.factor * LOGISTIC * np.maximum(std, 1e-12)
         below = expit((self.cuts - mean[:, None]) / scale[:, None])
-        return np.diff(below, axis=1, prepend=0.0, append=1.0)
+        found: FloatArray = np.diff(below, axis=1, prepend=0.0, append=1.0)
+        if by_trees is None or not self.share:
+            return found
+        mixed = (1 - self.share) * found + self.share * by_trees
+        return np.asarray(np.where(np.isnan(by_trees), found, mixed))
 
-    def drawn(self, mean: FloatArray, std: FloatArray, uniform: FloatArray) -> FloatArray:
+    def with_share(
+        self, mean: FloatArray, std: FloatArray, by_trees: FloatArray, truth: FloatArray
+    ) -> "LevelCuts":
+        """Find the share of trees that is likeliest for held-out cells; none if they are likelier without."""
+        level = np.arange(truth.size), np.searchsorted(self.codes, truth)
+        apart = self.probabilities(mean, std)[level], by_trees[level]
+
+        def loss(share: float) -> float:
+            chance = (1 - share) * apart[0] + share * apart[1]
+            return -float(np.log(np.maximum(chance, 1e-12)).sum())
+
+        def cautious(share: float) -> float:
+            return loss(share) - SHARE_TRUST * float(np.log(share) + np.log1p(-share))
+
+        best = minimize_scalar(cautious, bounds=(1e-3, 1 - 1e-3), method="bounded", options={"xatol": 1e-3})
+        return replace(self, share=float(best.x) if loss(best.x) < loss(0) else 0.0)
+
+    def drawn(
+        self, mean: FloatArray, std: FloatArray, uniform: FloatArray, by_trees: FloatArray | None = None
+    ) -> FloatArray:
         """Give the codes at which the cumulated probabilities reach uniform draws."""
-        below = np.cumsum(self.probabilities(mean, std), axis=1)[:, :-1]
+        below = np.cumsum(self.probabilities(mean, std, by_trees), axis=1)[:, :-1]
         return np.asarray(self.codes[(uniform[:, None] > below).sum(axis=1)])
 
 
@@ -107,6 +151,7 @@ def level_cuts(
     mean: FloatArray,
     std: FloatArray,
     held_out: HeldOutNumbers | None = None,
+    by_trees: Mapping[int, FloatArray] | None = None,
 ) -> dict[int, LevelCuts]:
     """Find the cuts of every column with levels in an order.
 
@@ -119,6 +164,8 @@ def level_cuts(
     mean, std : ndarray of shape (n_samples, n_features)
         Predictions of all cells, for columns of which nothing was held out.
     held_out : HeldOutNumbers, optional
+    by_trees : mapping, optional
+        Probabilities of the levels of held-out cells by trees, in their order, by column.
     """
     found = {}
     for j, own in codes.items():
@@ -130,6 +177,8 @@ def level_cuts(
         if held_out is not None and cells.any():
             judged = (held_out.mean[cells], held_out.std[cells], held_out.truth[cells])
             found[j] = LevelCuts.of(own, rates, *judged)
+            if by_trees is not None and j in by_trees:
+                found[j] = found[j].with_share(*judged[:2], by_trees[j], judged[2])
         else:
             some = known if known.all() else ~known
             found[j] = LevelCuts.of(own, rates, mean[some, j], std[some, j], None)

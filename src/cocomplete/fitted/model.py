@@ -19,6 +19,7 @@ from cocomplete.fitted.parts import PARTS, Part
 from cocomplete.fitted.positive_labels import PositiveLabels
 from cocomplete.frozen import FieldsAlone
 from cocomplete.members.average import Average
+from cocomplete.members.level_trees import LevelTrees
 from cocomplete.members.minimiser import Minimiser
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.informative import Informative
@@ -43,11 +44,15 @@ class Answer(NamedTuple):
     X_std : ndarray of shape (n_samples, n_features)
     Z : ndarray of shape (n_samples, n_labels)
         Log-odds of labels.
+    levels : dict
+        Probabilities of levels in an order, by feature, each of shape (n_samples, n_levels); empty where no
+        spread was asked for.
     """
 
     X: FloatArray
     X_std: FloatArray
     Z: FloatArray
+    levels: dict[int, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +79,8 @@ class Model(FieldsAlone):
         Whether filled features stay near the observed range.
     levels : dict
         Cuts between levels in an order, by feature.
+    level_trees : LevelTrees or None
+        Trees for levels, by informative column, where the cuts leave them a share.
     groups : ndarray of int, shape (n_features + n_labels,), or None
         Columns with the same number encode one of the user's.
     positive : PositiveLabels or None
@@ -93,6 +100,7 @@ class Model(FieldsAlone):
     margins: ScoreMargins | None = None
     clip: bool = True
     levels: dict[int, LevelCuts] = field(default_factory=dict)
+    level_trees: LevelTrees | None = None
     groups: NDArray[np.intp] | None = None
     positive: PositiveLabels | None = None
     fitted_rows: FittedRows | None = None
@@ -115,7 +123,8 @@ class Model(FieldsAlone):
         what would be recorded, unless they are among the rows of the fit.
         """
         prediction = self._prediction(observed, std=std, known=known, parts=parts)
-        return self._answer(prediction, observed, knows=self.knows(observed))
+        answer = self._answer(prediction, observed, knows=self.knows(observed))
+        return self._with_levels(answer, observed, known=known) if std else answer
 
     def answer_rows(self, rows: NDArray[np.intp]) -> Answer:
         """Give what :meth:`answer` has in some rows of the fit, without working out the others.
@@ -140,7 +149,7 @@ class Model(FieldsAlone):
                 own = replace(self.ensemble, members=members)
                 mean = own.predict(self._narrow(some), training=True, std=False).mean
                 prediction = prediction._replace(mean=mean)
-        return self._answer(prediction, some, knows=True)
+        return self._with_levels(self._answer(prediction, some, knows=True), some)
 
     def _answer(self, prediction: Prediction, observed: Observations, *, knows: bool) -> Answer:
         """Bring a prediction of some rows to the user's columns."""
@@ -155,7 +164,25 @@ class Model(FieldsAlone):
         if self.positive is not None:
             Z = Z.copy()
             Z[:, self.informative.labels] = self._positive_log_odds(observed, knows=knows)
-        return Answer(np.clip(X, -self._largest, self._largest), spread, Z)
+        return Answer(np.clip(X, -self._largest, self._largest), spread, Z, {})
+
+    def _with_levels(self, answer: Answer, observed: Observations, *, known: bool = False) -> Answer:
+        """Add the probabilities of levels in an order."""
+        if not self.levels:
+            return answer
+        trees = self._levels_by_trees(self._narrow(observed), known=known)
+        levels = {
+            j: cuts.probabilities(answer.X[:, j], answer.X_std[:, j], trees.get(int(self._place[j])))
+            for j, cuts in self.levels.items()
+        }
+        return answer._replace(levels=levels)
+
+    def _levels_by_trees(self, narrow: Observations, *, known: bool = False) -> dict[int, FloatArray]:
+        """Give trees' probabilities of levels, by informative column; NaN where a level is known already."""
+        if self.level_trees is None:
+            return {}
+        asked = np.ones(narrow.X.shape, bool) if known else ~narrow.X_known
+        return self.level_trees.probabilities(narrow, asked)
 
     def _prediction(
         self,
@@ -184,10 +211,6 @@ class Model(FieldsAlone):
             self.positive.log_odds(narrow, unrecorded=False),
         )
 
-    def level_probabilities(self, answer: Answer) -> dict[int, FloatArray]:
-        """Give the probability of every level in an order, by feature."""
-        return {j: cuts.probabilities(answer.X[:, j], answer.X_std[:, j]) for j, cuts in self.levels.items()}
-
     def inside(self, X: FloatArray) -> FloatArray:
         """Keep predicted numbers near the observed range; probabilities are inside theirs."""
         if self.clip:
@@ -213,7 +236,9 @@ class Model(FieldsAlone):
             prediction = prediction._replace(mean=mean)
         joint = None
         if self.joint is not None:
-            joint = JointDraws(self.joint, self.margins, narrow, prediction, *self._narrow_kinds)
+            levels, groups = self._narrow_kinds
+            by_trees = self._levels_by_trees(narrow)
+            joint = JointDraws(self.joint, self.margins, narrow, prediction, levels, by_trees, groups)
         for _ in range(n):
             X, Y = _independent(prediction, self._narrow_yes_no, rng) if joint is None else joint.draw(rng)
             whole, _ = self.informative.widen(np.hstack((X, Y.astype(X.dtype))), prediction.std)
@@ -236,11 +261,15 @@ class Model(FieldsAlone):
         return self.yes_no[self.informative.features]
 
     @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        """Where each informative feature is among those that the ensemble was fitted to."""
+        return np.asarray(np.cumsum(self.informative.features) - 1)
+
+    @cached_property
     def _narrow_kinds(self) -> tuple[dict[int, LevelCuts], NDArray[np.intp] | None]:
         """Cuts and groups of the columns that the ensemble was fitted to."""
-        place = np.cumsum(self.informative.features) - 1
         levels = {
-            int(place[j]): cuts.in_units(self.informative.unit[j])
+            int(self._place[j]): cuts.in_units(self.informative.unit[j])
             for j, cuts in self.levels.items()
             if self.informative.features[j]
         }

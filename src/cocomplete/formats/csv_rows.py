@@ -28,10 +28,10 @@ class Row(NamedTuple):
     tokens: list[str]
 
 
-def rows(text: str, separator: str, source: str) -> Iterator[Row]:
+def rows(text: str, separator: str, source: str, first_line: int = 1) -> Iterator[Row]:
     r"""Split text into rows of tokens.
 
-    Rows end in ``\n`` or ``\r\n``; in ``\r`` where the text has no ``\n``.
+    Rows end in ``\n`` or ``\r\n``; in ``\r`` where the text has no ``\n``. ``first_line`` is the text's.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def rows(text: str, separator: str, source: str) -> Iterator[Row]:
         With line and column, if a quote is not closed or something follows a closing quote.
     """
     end = "\n" if "\n" in text else "\r"
-    start, line = 0, 1
+    start, line = 0, first_line
     while start < len(text):
         stop = text.find(end, start)
         stop = len(text) if stop < 0 else stop

@@ -5,21 +5,6 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 import polars as pl
 
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-
 
 @dataclass(frozen=True)
 class DateStyle:
@@ -31,8 +16,8 @@ class DateStyle:
         ``ymd``, ``dmy`` or ``mdy``.
     marks : (str, str)
         What stands between the three.
-    month : str
-        ``number``, ``short`` (Jan) or ``long`` (January).
+    months : tuple of str
+        Names of all months, as the column writes them; empty where it numbers them.
     padded : bool
         Whether days and months below ten have a zero.
     year_digits : int
@@ -53,7 +38,7 @@ class DateStyle:
 
     order: str
     marks: tuple[str, str]
-    month: str = "number"
+    months: tuple[str, ...] = ()
     padded: bool = True
     year_digits: int = 4
     between: str = ""
@@ -81,8 +66,7 @@ class DateStyle:
 
     def _date(self, moment: datetime) -> str:
         width = "02d" if self.padded else "d"
-        name = MONTHS[moment.month - 1]
-        month = {"number": format(moment.month, width), "short": name[:3], "long": name}[self.month]
+        month = self.months[moment.month - 1] if self.months else format(moment.month, width)
         year = f"{moment.year % 100:02d}" if self.year_digits == 2 else f"{moment.year:04d}"
         parts = {"y": year, "m": month, "d": format(moment.day, width)}
         first, second, third = (parts[part] for part in self.order)

@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from cocomplete.formats.date_style import MONTHS, DateStyle, zone
+from cocomplete.formats.date_style import DateStyle, zone
+from cocomplete.formats.month_names import LANGUAGES, language_of, month_number, names_like
 
-MONTH_NUMBERS = {
-    name[:length].lower(): number + 1 for number, name in enumerate(MONTHS) for length in (3, 99)
-}
-NAME = "|".join([*MONTHS, *(name[:3] for name in MONTHS)])
+NAME = r"[^\W\d_]{3,10}\.?"
 TIME = (
     r"(?:(?P<between>[ T])(?P<hour>\d{1,2}):(?P<minute>\d{2})"
     r"(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
@@ -23,8 +21,9 @@ DATES = {
     # Which of the first two is the day is decided by the column.
     "dmy": r"(?P<d>\d{1,2})(?P<mark>[-/.])(?P<m>\d{1,2})(?P<mark2>(?P=mark))(?P<y>\d{4})",
     "short year": r"(?P<d>\d{2})(?P<mark>[-/.])(?P<m>\d{2})(?P<mark2>(?P=mark))(?P<y>\d{2})",
-    "named day first": rf"(?P<d>\d{{1,2}})(?P<mark>\.? |-)(?P<m>{NAME})(?P<mark2>\.? |-)(?P<y>\d{{4}})",
-    "named month first": rf"(?P<m>{NAME})(?P<mark>\.? )(?P<d>\d{{1,2}})(?P<mark2>, ?| )(?P<y>\d{{4}})",
+    "named day first": rf"(?P<d>\d{{1,2}})(?P<mark> de |\.? |-)(?P<m>{NAME})"
+    r"(?P<mark2> del? | |-)(?P<y>\d{4})",
+    "named month first": rf"(?P<m>{NAME})(?P<mark> )(?P<d>\d{{1,2}})(?P<mark2>, ?| )(?P<y>\d{{4}})",
 }
 PATTERNS = {kind: re.compile(pattern + TIME, re.IGNORECASE) for kind, pattern in DATES.items()}
 
@@ -40,11 +39,14 @@ class DateScan(NamedTuple):
         By the text of the cell.
     day_first : bool or None
         None if the cells allow both.
+    language : str or None
+        Of the names of months, where they have names.
     """
 
     kind: str
     cells: Mapping[str, re.Match[str]]
     day_first: bool | None
+    language: str | None = None
 
 
 def scan(stripped: pl.Series) -> DateScan | None:
@@ -64,8 +66,15 @@ def scan(stripped: pl.Series) -> DateScan | None:
         matches = {cell: match for cell, match in cells.items() if match is not None}
         if len(matches) < len(cells) or not _alike(matches):
             continue
-        if kind not in ("dmy", "short year"):
-            return DateScan(kind, matches, None if kind == "ymd" else kind == "named day first")
+        if kind == "ymd":
+            return DateScan(kind, matches, None)
+        if kind.startswith("named"):
+            of_spanish = any(" de " in match["mark"] for match in matches.values())
+            languages = ("Spanish",) if of_spanish else tuple(LANGUAGES)
+            language = language_of({match["m"] for match in matches.values()}, languages)
+            if language is None:
+                continue
+            return DateScan(kind, matches, kind == "named day first", language)
         firsts = max(int(match["d"]) for match in matches.values())
         seconds = max(int(match["m"]) for match in matches.values())
         if firsts > 12 and seconds > 12:
@@ -92,7 +101,9 @@ def read(
     first = scanned.day_first if scanned.day_first is not None else day_first
     swapped = scanned.kind in ("dmy", "short year") and not first
     try:
-        values = {cell: _moment(match, swapped=swapped) for cell, match in scanned.cells.items()}
+        values = {
+            cell: _moment(match, scanned.language, swapped=swapped) for cell, match in scanned.cells.items()
+        }
     except (ValueError, OverflowError):
         return None
     some = next(iter(scanned.cells.values()))
@@ -114,14 +125,14 @@ def _alike(matches: Mapping[str, re.Match[str]]) -> bool:
     return len(shapes) <= 1
 
 
-def _moment(match: re.Match[str], *, swapped: bool) -> date:
+def _moment(match: re.Match[str], language: str | None, *, swapped: bool) -> date:
     day, month = (match["m"], match["d"]) if swapped else (match["d"], match["m"])
-    month_number = int(month) if month.isdigit() else MONTH_NUMBERS[month.lower()]
+    number = int(month) if language is None else month_number(month, language)
     year = int(match["y"])
     if len(match["y"]) == 2:
         year += 2000 if year < 69 else 1900
     if not match["between"]:
-        return date(year, month_number, int(day))
+        return date(year, number, int(day))
     hour = int(match["hour"])
     if match["noon"]:
         if not 1 <= hour <= 12:
@@ -129,9 +140,7 @@ def _moment(match: re.Match[str], *, swapped: bool) -> date:
             raise ValueError(msg)
         hour = hour % 12 + (12 if match["noon"].strip().lower() == "pm" else 0)
     micro = int((match["fraction"] or "0")[:6].ljust(6, "0"))
-    moment = datetime(
-        year, month_number, int(day), hour, int(match["minute"]), int(match["second"] or 0), micro
-    )
+    moment = datetime(year, number, int(day), hour, int(match["minute"]), int(match["second"] or 0), micro)
     return moment.replace(tzinfo=zone(match["offset"])).astimezone(UTC) if match["offset"] else moment
 
 
@@ -139,16 +148,14 @@ def _style(scanned: DateScan, *, swapped: bool) -> DateStyle:
     matches = list(scanned.cells.values())
     some = matches[0]
     numbers = [text for match in matches for text in (match["d"], match["m"]) if text.isdigit()]
-    named = [match["m"] for match in matches if not match["m"].isdigit()]
     order = {"ymd": "ymd", "named day first": "dmy", "named month first": "mdy"}.get(scanned.kind)
     offsets = {match["offset"] for match in matches}
-    month = "number"
-    if named:
-        month = "long" if max(map(len, named)) > 3 else "short"
+    language = scanned.language
+    months = () if language is None else names_like([match["m"] for match in matches], language)
     return DateStyle(
         order=order or ("mdy" if swapped else "dmy"),
         marks=(some["mark"], some["mark2"]),
-        month=month,
+        months=months,
         padded=not any(len(text) == 1 for text in numbers),
         year_digits=len(some["y"]),
         between=some["between"] or "",

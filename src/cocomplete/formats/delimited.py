@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from cocomplete.exceptions import InputError
-from cocomplete.formats import csv_rows, encodings
+from cocomplete.formats import csv_rows, encodings, titles
 from cocomplete.formats.date_style import DateStyle
 from cocomplete.formats.header_names import own_names
 from cocomplete.formats.number_style import style_of
@@ -28,14 +28,16 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
         With the line and column at which it is damaged.
     """
     decoded = encodings.decode(content, source, options.encoding)
-    text = decoded.text
+    above, text = titles.split(decoded.text, options.skip_lines)
+    if not options.skip_lines:
+        titles.refuse(text, options.separator, source)
     if options.separator is not None:
         separator = checked_separator(options.separator, source)
     else:
         separator = (
             "\t" if options.path.lower().endswith(".tsv") and "\t" in text else find_separator(text, source)
         )
-    header, body, asides = _sorted_rows(text, separator, source)
+    header, body, asides = _sorted_rows(text, separator, source, above)
     tokens, header, notes = _rectangle(header, body, separator, source)
     contents = [csv_rows.content(token) for token in header]
     if header[0].startswith("#"):
@@ -100,14 +102,14 @@ def plain(frame: pl.DataFrame) -> bytes:
 
 
 def _sorted_rows(
-    text: str, separator: str, source: str
+    text: str, separator: str, source: str, above: tuple[str, ...] = ()
 ) -> tuple[list[str], list[csv_rows.Row], dict[int, tuple[str, ...]]]:
-    """Tell the header, the rows, and the lines that are neither."""
+    """Tell the header, the rows, and the lines that are neither, those above the text among them."""
     header: list[str] | None = None
     body: list[csv_rows.Row] = []
-    asides: dict[int, tuple[str, ...]] = {}
+    asides: dict[int, tuple[str, ...]] = {-1: above} if above else {}
     last_comment: csv_rows.Row | None = None
-    for row in csv_rows.rows(text, separator, source):
+    for row in csv_rows.rows(text, separator, source, len(above) + 1):
         # Before the header, spreadsheets leave rows of nothing but separators.
         blank = not any(map(str.strip, row.tokens)) and (
             header is None or (len(row.tokens) == 1 and len(header) > 1)

@@ -27,6 +27,7 @@ def read_table(
     checked: str | None = None,
     sheet: str | None = None,
     as_text: Iterable[str] = (),
+    skip_lines: int = 0,
 ) -> TableFile:
     """Read a table file.
 
@@ -46,6 +47,8 @@ def read_table(
         Of a workbook; the first by default.
     as_text : iterable of str
         Columns of delimited text that stay text whatever they hold, as codes that are digits.
+    skip_lines : int, default=0
+        Lines of delimited text, such as titles, that stand above the line of names. They are written back.
 
     Raises
     ------
@@ -57,6 +60,9 @@ def read_table(
     if decimal not in (None, ".", ","):
         msg = f"decimal must be '.' or ','; found {decimal!r}"
         raise InputError(msg)
+    if skip_lines < 0:
+        msg = f"skip_lines must be 0 or more; found {skip_lines!r}"
+        raise InputError(msg)
     options = ReadOptions(
         missing=tuple(missing),
         separator=separator,
@@ -66,6 +72,7 @@ def read_table(
         checked=checked,
         sheet=sheet,
         as_text=tuple(as_text),
+        skip_lines=skip_lines,
         path=name,
     )
     return parse_table(_content(name), "standard input" if name == STREAM else name, options)

@@ -37,6 +37,8 @@ class ReadOptions:
         Of a workbook; None takes the first.
     as_text : tuple of str
         Columns that stay text whatever they hold.
+    skip_lines : int
+        Lines of delimited text that stand above the line of names.
     path : str
         The file, for what may lie beside it.
     """
@@ -49,6 +51,7 @@ class ReadOptions:
     checked: str | None = None
     sheet: str | None = None
     as_text: tuple[str, ...] = ()
+    skip_lines: int = 0
     path: str = STREAM
 
 

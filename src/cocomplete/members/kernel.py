@@ -26,6 +26,7 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.losses import log_loss
 from cocomplete.members.average import Average
 from cocomplete.members.prediction import Prediction
+from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.variational import OFFSET_PRECISION
 
@@ -96,15 +97,15 @@ class CompletedRows:
     def of(cls, average: Average, observed: Observations) -> "CompletedRows":
         """Fill in what is missing of the features; labels are not looked at."""
         alone = replace(observed, Y=np.full_like(observed.Y, np.nan))
-        encoding, moments = average.encoding, average.moments(alone)
+        encoding, encoded = average.encoding, average.encoding.apply(alone)
         d, numbers = observed.n_features, encoding.n_numbers
-        X, variance = moments.mean[:, :d], moments.variance[:, :d]
+        moments = average.posterior.predict(Cells.of(encoded), slice(d))
+        X, variance = moments.mean, moments.variance
         variance[:, :numbers] += moments.noise
         rate = expit(encoding.offsets[numbers:d].astype(np.float64))
         spread = np.sqrt(rate * (1 - rate))
-        p = expit(moments.score[:, numbers:d])
+        p = expit(moments.score[:, numbers:])
         X[:, numbers:], variance[:, numbers:] = (p - rate) / spread, p * (1 - p) / spread**2
-        encoded = encoding.apply(alone)
         given = np.hstack((encoded.X, (encoded.Y[:, : d - numbers] - rate) / spread))
         known = ~np.isnan(given)
         return cls(np.where(known, given, X), np.where(known, 0, variance))

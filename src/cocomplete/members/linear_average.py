@@ -12,6 +12,7 @@ from scipy.special import expit, log_ndtr, ndtri
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.members.average import Average
 from cocomplete.members.prediction import Prediction
+from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.moments import diagonals, pack, unpack
@@ -84,14 +85,14 @@ class LinearAverage:
 
     def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
         """Predict 0/1 columns; numbers, or all features, are not predicted (NaN)."""
-        moments = self.average.moments(_as_numbers(observed, features=self.features))
-        posterior = self.average.posterior
+        own, posterior = self.binary, self.average.posterior
+        table = self.average.encoding.apply(_as_numbers(observed, features=self.features))
+        moments = posterior.predict(Cells.of(table), own)
         # What the number varies by over all rows: its noise and its factors, of unit second moments.
-        own = self.binary
         total = np.sqrt(posterior.noise + posterior.factor_variance)
-        spread = np.sqrt(posterior.noise[own] + moments.variance[:, own])
-        above = (moments.mean[:, own] - (self.level * total)[own]) / spread
-        mean = np.full(moments.mean.shape, np.nan)
+        spread = np.sqrt(posterior.noise[own] + moments.variance)
+        above = (moments.mean - (self.level * total)[own]) / spread
+        mean = np.full((observed.n_samples, own.size), np.nan)
         mean[:, own] = log_ndtr(above) - log_ndtr(-above)
         nothing = np.full(observed.X.shape, np.nan)
         return Prediction(mean if self.features else np.hstack((nothing, mean)), nothing)

@@ -85,10 +85,10 @@ class NumberKernel(FieldsAlone):
         mean, std = np.full((n, d + self.n_labels), np.nan), np.full((n, d), np.nan)
         for first in range(0, n, BLOCK):
             compared = _Compared.of(rows.take(slice(first, first + BLOCK)), self.landmarks)
-            every = np.arange(len(compared.product))
+            every, linear = np.arange(len(compared.product)), self._linear(compared.rows)
             for k, j in enumerate(self.columns):
                 own = every if asked is None else np.flatnonzero(asked[first : first + BLOCK, j])
-                mean[first + own, j] = self._from(self._radial(compared, own, k), compared, own, k)
+                mean[first + own, j] = self._from(self._radial(compared, own, k), linear[own, k], k)
                 std[first + own, j] = self._std(k)
         return Prediction(mean, std)
 
@@ -99,11 +99,16 @@ class NumberKernel(FieldsAlone):
     @cached_property
     def _slopes(self) -> FloatArray:
         """What every feature of a row adds to each column by the linear kernel: none to its own."""
-        found = np.empty((len(self.columns), self.landmarks.X.shape[1]))
-        for k, (chosen, weights) in enumerate(zip(self.chosen, self.weights, strict=True)):
-            found[k] = weights @ self.landmarks.X[chosen]
-            found[k, self._inner(k)] = 0
-        return found * LINEAR_WEIGHT / max(found.shape[1] - 1, 1)
+        weights = np.zeros((len(self.columns), len(self.landmarks.X)))
+        for k, chosen in enumerate(self.chosen):
+            weights[k, chosen] = self.weights[k]
+        found = weights @ self.landmarks.X
+        found[np.arange(len(found)), self.average.encoding.order[self.columns]] = 0
+        return np.asarray(found * LINEAR_WEIGHT / max(found.shape[1] - 1, 1))
+
+    def _linear(self, rows: CompletedRows) -> FloatArray:
+        """Give what the linear kernel, and the constant one, add to every column of some rows."""
+        return np.asarray(rows.X @ self._slopes.T + [weights.sum() for weights in self.weights])
 
     def _inner(self, k: int) -> int:
         """Where a column is among the completed features."""
@@ -113,11 +118,9 @@ class NumberKernel(FieldsAlone):
         """Radial kernel of some rows with the landmarks of a column."""
         return compared.radial(some, self.chosen[k], self._inner(k))
 
-    def _from(self, radial: FloatArray, compared: "_Compared", some: NDArray[np.intp], k: int) -> FloatArray:
-        """Predict a column of some rows by their radial kernel, and by the linear one, as a slope."""
-        weights = self.weights[k]
-        smooth = radial @ weights + compared.rows.X[some] @ self._slopes[k] + weights.sum()
-        return np.asarray(self.scale.center[k] + self.scale.scale[k] * smooth)
+    def _from(self, radial: FloatArray, linear: FloatArray, k: int) -> FloatArray:
+        """Predict a column of some rows by their radial kernel, and by what the linear one adds."""
+        return np.asarray(self.scale.center[k] + self.scale.scale[k] * (radial @ self.weights[k] + linear))
 
 
 def predict_cells(
@@ -140,12 +143,13 @@ def predict_cells(
     first = members[0]
     asked, place = np.unique(row, return_inverse=True)
     compared = _Compared.of(rows.take(asked), first.landmarks)
+    linear = [one._linear(compared.rows) for one in members]
     for k, j in enumerate(first.columns):
         own = np.flatnonzero(column == j)
         if own.size:
             radial = first._radial(compared, place[own], k)
             for each, one in enumerate(members):
-                means[each, own] = one._from(radial, compared, place[own], k)
+                means[each, own] = one._from(radial, linear[each][place[own], k], k)
                 stds[each, own] = one._std(k)
     return means, stds
 

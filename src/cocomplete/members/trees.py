@@ -5,7 +5,7 @@ Every column is predicted from the others as they are, holes and all, by a sum o
 what labels have in common is known to other members.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +34,7 @@ OFFERED, MOST_OFFERED = 0.5, 64
 """Share of the features' number that a tree may ask of, picked anew for every tree, and the most."""
 
 LARGEST = 3e9
-"""Additions to histograms that bound how many rows a column is fitted to."""
+"""Additions to histograms that bound how many rows a column is fitted to, if not told otherwise."""
 
 DECIMALS = 6
 """Digits of standardised targets: rounding of another unit must not decide between equal questions."""
@@ -88,6 +88,7 @@ class BoostedTrees:
         columns: NDArray[np.intp],
         n_trees: int = STOPS[-1],
         groups: NDArray[np.intp] | None = None,
+        largest: float = LARGEST,
     ) -> "BoostedTrees":
         """Boost some columns.
 
@@ -105,6 +106,8 @@ class BoostedTrees:
             One of ``STOPS``.
         groups : ndarray of int, shape (n_features + n_labels,), optional
             Columns with the same number encode one of the user's; none is predicted from another.
+        largest : float
+            Additions to histograms that bound how many rows a column is fitted to.
         """
         table = np.hstack((observed.X, observed.Y)).astype(np.float64)
         cuts = tuple(_cuts(column) for column in table.T)
@@ -116,7 +119,7 @@ class BoostedTrees:
         apart = np.arange(table.shape[1]) if groups is None else groups
         offered = _offered(keys.columns, order, columns, observed.n_features, n_trees, apart)
         work = len(columns) * n_trees * DEPTH * offered.shape[2]
-        rows = np.argsort(keys.rows, kind="stable")[: max(int(LARGEST / max(work, 1)), 2)]
+        rows = np.argsort(keys.rows, kind="stable")[: max(int(largest / max(work, 1)), 2)]
         known = ~np.isnan(targets[rows])
         count = known.sum(axis=0)
         row = np.tile(rows, (len(columns), 1))[known.T]
@@ -190,6 +193,22 @@ class BoostedTrees:
                 stds[:, asked] = self.spread[:, [t]]
         return means, stds
 
+    def of_rows(self, observed: Observations, rows: Mapping[int, NDArray[np.intp]]) -> dict[int, FloatArray]:
+        """Predict some rows of some columns, each its own ones.
+
+        Parameters
+        ----------
+        observed : Observations
+        rows : mapping
+            By column, of those that were boosted.
+        """
+        codes = _codes(np.hstack((observed.X, observed.Y)).astype(np.float64), self.cuts, self.order)
+        return {
+            int(j): self._units(self._sums(codes, rows[int(j)], t, (self.n_trees,))[0], t)
+            for t, j in enumerate(self.columns)
+            if int(j) in rows
+        }
+
     def _sums(
         self, codes: NDArray[np.uint8], row: NDArray[np.intp], t: int, stops: Sequence[int]
     ) -> FloatArray:
@@ -250,12 +269,10 @@ def _offered(
     k = int(min(np.ceil(OFFERED * d), MOST_OFFERED))
     lots = mix(keys[order][None, :] + mix(np.arange(n_trees, dtype=np.uint64))[:, None])
     ranked = np.argsort(lots, axis=1, kind="stable")
-    features = ranked[order[ranked] < d].reshape(n_trees, -1)[:, :k]
+    features = ranked[order[ranked] < d].reshape(n_trees, -1)
     offered = np.empty((len(columns), n_trees, k), np.intp)
     for t, j in enumerate(columns):
-        if j >= d:
-            offered[t] = features
-        else:
-            others = ranked[groups[order[ranked]] != groups[j]].reshape(n_trees, -1)
-            offered[t] = np.tile(others, -(-k // others.shape[1]))[:, :k]
+        among = features if j >= d else ranked
+        others = among[groups[order[among]] != groups[j]].reshape(n_trees, -1)
+        offered[t] = np.tile(others, -(-k // others.shape[1]))[:, :k]
     return offered

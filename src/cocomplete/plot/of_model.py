@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.exceptions import InputError
+from cocomplete.members.average import Average
 from cocomplete.plot.axes import FILLED, HATCH, INK, OBSERVED, axes_for
 
 if TYPE_CHECKING:
@@ -54,12 +55,14 @@ def spectrum(model: Any, *, ax: "Axes | None" = None) -> "Axes":
 
 
 def convergence(model: Any, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the relative duality gap of the minimiser, or its objective, over the iterations.
+    """Draw how the fit came to rest: a minimiser's duality gap, or the bound of the posterior average.
 
     Parameters
     ----------
     model : CoCompleter
-        Fitted with given penalties, with ``averaging=False`` or with ``certify=True``.
+        Fitted. Where a minimiser was solved for, its relative duality gap is drawn over the iterations, or
+        its objective where no gap is known; else the evidence lower bound over the sweeps of the average that
+        is drawn from, counted from its end.
     ax : Axes, optional
 
     Returns
@@ -69,7 +72,7 @@ def convergence(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     InputError
-        If no minimiser was asked for.
+        If nothing was iterated: of a table in which nothing varies.
 
     Examples
     --------
@@ -81,11 +84,7 @@ def convergence(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     """
     check_is_fitted(model)
     if not model.certified_:
-        msg = (
-            "model has no minimiser, so no history_ was found to draw; fit it with penalties, "
-            "averaging=False or certify=True"
-        )
-        raise InputError(msg)
+        return _bound(model, ax)
     axes = axes_for(ax)
     gaps = np.array([record.get("duality_gap", np.nan) for record in model.history_], dtype=float)
     shown = np.isfinite(gaps) & (gaps > 0)
@@ -102,6 +101,24 @@ def convergence(model: Any, *, ax: "Axes | None" = None) -> "Axes":
         axes.set_ylabel("objective")
     axes.locator_params(axis="x", integer=True)
     axes.set_title(f"solver {model.solver_}: {'converged' if model.converged_ else 'not converged'}")
+    return axes
+
+
+def _bound(model: Any, ax: "Axes | None") -> "Axes":
+    """Draw what the evidence lower bound still had to gain, by sweep since precisions are updated."""
+    joint = model._model.joint
+    bounds = np.array(joint.posterior.bounds if isinstance(joint, Average) else ())
+    if bounds.size < 2:
+        msg = "model was fitted without iterations, so nothing was found to draw; fit a table that varies"
+        raise InputError(msg)
+    axes = axes_for(ax)
+    axes.plot(np.arange(1, bounds.size), bounds[-1] - bounds[:-1], color=INK, marker=".")
+    axes.set_yscale("log")
+    axes.set_xlabel("sweep")
+    axes.set_ylabel("evidence lower bound, below its end")
+    axes.locator_params(axis="x", integer=True)
+    ended = "stands still" if joint.posterior.converged else "most sweeps done"
+    axes.set_title(f"{joint.name}: {ended}")
     return axes
 
 

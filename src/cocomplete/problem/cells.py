@@ -1,14 +1,15 @@
 """The observed cells alone, row by row."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.engines.row_blocks import row_bounds
+from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.problem.observations import Observations
 
 PART_NUMBERS = 250_000
@@ -153,6 +154,24 @@ def matrix_blocks(
         left, right = part.cells.matrices(gx[part.x], part.cells.y_value if gy is None else gy[part.y])
         blocks.append((left, right[:, :0] if gy is None else right))
     return blocks
+
+
+def column_sums(parts: Sequence[Part], gx: FloatArray, gy: FloatArray) -> FloatArray:
+    """Add up numbers on Ω over every column of M, block by block; see :func:`matrix_blocks`."""
+
+    def of_part(part: Part) -> FloatArray:
+        m = part.cells.shape[1]
+        features = np.bincount(part.cells.x_column, gx[part.x], m)
+        return np.asarray(features + np.bincount(part.cells.y_column, gy[part.y], m))
+
+    return reduce(np.add, InProcess.visit(parts, of_part))
+
+
+def residual_blocks(
+    parts: Sequence[Part], residuals: Callable[[Cells], tuple[FloatArray, FloatArray]]
+) -> list[tuple[sparse.csr_array, sparse.csr_array]]:
+    """Give what a function makes of every part's cells, as pairs of sparse matrices."""
+    return list(InProcess.visit(parts, lambda part: part.cells.matrices(*residuals(part.cells))))
 
 
 def _matrix(

@@ -19,7 +19,7 @@ from scipy.special import entr
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.row_blocks import InProcess
 from cocomplete.kernels import products
-from cocomplete.problem.cells import Cells, Part, matrix_blocks
+from cocomplete.problem.cells import Cells, Part, column_sums, matrix_blocks
 from cocomplete.problem.objective import Objective
 from cocomplete.spectral import SparseSpectrum
 
@@ -49,11 +49,12 @@ class DualPoint:
         Features lose their column's mean. In labels the heavier side (too many ones, or too many zeros)
         is scaled down, which keeps y + s between 0 and 1.
         """
-        m = cells.shape[1]
-        count = np.maximum(np.bincount(cells.x_column, minlength=m), 1)
-        mean = (np.bincount(cells.x_column, self.features, m) / count)[cells.x_column]
-        positive = np.bincount(cells.y_column, np.maximum(self.labels, 0), m)
-        negative = np.bincount(cells.y_column, np.maximum(-self.labels, 0), m)
+        m, parts = cells.shape[1], cells.parts()
+        # Features and labels are different columns, so that one sum serves both.
+        count = column_sums(parts, np.ones_like(self.features), np.ones_like(self.labels))
+        positive = column_sums(parts, self.features, np.maximum(self.labels, 0))
+        negative = column_sums(parts, self.features, np.maximum(-self.labels, 0))
+        mean = (positive / np.maximum(count, 1))[cells.x_column]
         lighter = np.minimum(positive, negative)
         up = np.divide(lighter, positive, out=np.zeros(m), where=positive > 0)
         down = np.divide(lighter, negative, out=np.zeros(m), where=negative > 0)
@@ -68,9 +69,7 @@ class DualPoint:
         """
         linear = -float(self.features @ cells.x_value)
         if offsets.any():
-            m = cells.shape[1]
-            sums = np.bincount(cells.x_column, self.features, m) + np.bincount(cells.y_column, self.labels, m)
-            linear += float(sums @ offsets)
+            linear += float(column_sums(cells.parts(), self.features, self.labels) @ offsets)
         square = 0.0 if self.squared is None else float(self.squared @ self.squared)
         quadratic = square / (4 * feature_weight) if square > 0 else 0.0
         y = cells.y_value

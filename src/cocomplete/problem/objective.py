@@ -18,7 +18,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.engines.row_blocks import InProcess
 from cocomplete.frozen import FieldsAlone
 from cocomplete.kernels import blend, descend, slopes
-from cocomplete.problem.cells import Cells, Part, matrix_blocks
+from cocomplete.problem.cells import Cells, Part, residual_blocks
 from cocomplete.problem.observations import Observations
 from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum, polar, spectral_norm, trace_norm
 
@@ -189,8 +189,10 @@ class Objective(FieldsAlone):
         start = self.offsets_alone
         if self.residual_penalty > 0 or self.shape[1] > DENSE_GRAM:
             return spectral_norm(self.loss(np.broadcast_to(start, self.shape))[1])
-        cells = self.cells
-        gx = 2 * self.feature_weight * (start[cells.x_column] - cells.x_value)
-        gy = expit(start[cells.y_column]) - cells.y_value
-        blocks = matrix_blocks(self._parts, gx.astype(self.dtype), gy.astype(self.dtype))
-        return SparseSpectrum(blocks).largest()
+
+        def at_zero(cells: Cells) -> tuple[FloatArray, FloatArray]:
+            gx = 2 * self.feature_weight * (start[cells.x_column] - cells.x_value)
+            gy = expit(start[cells.y_column]) - cells.y_value
+            return gx.astype(self.dtype), gy.astype(self.dtype)
+
+        return SparseSpectrum(residual_blocks(self._parts, at_zero)).largest()

@@ -61,7 +61,7 @@ def column_reports(
 
 def posterior_of(source: Source, j: int, rows: Any = slice(None)) -> Posterior:
     """Give what is predicted of a feature in the rows that are looked at, or some of them."""
-    levels = source.level_probabilities.get(int(source.features.bounds[j]))
+    levels = source.answer.levels.get(int(source.features.bounds[j]))
     own = slice(source.features.bounds[j], source.features.bounds[j + 1])
     answer = source.answer
     return Posterior(answer.X[rows, own], answer.X_std[rows, own], None if levels is None else levels[rows])

@@ -28,7 +28,7 @@ def reason(source: Source, j: int) -> str:
     return kind_reason(kind, len(kind.values or ()))
 
 
-def kind_reason(kind: Any, distinct: int) -> str:
+def kind_reason(kind: Any, distinct: int, order: str = "an order") -> str:
     """Say by what a kind is recognised.
 
     Parameters
@@ -36,13 +36,15 @@ def kind_reason(kind: Any, distinct: int) -> str:
     kind : Kind
     distinct : int
         Different values of the column.
+    order : str
+        What levels in an order have it from.
     """
     return {
         "number": f"numbers in steps of {kind.step:g}" if getattr(kind, "step", 0) else "numbers",
         "count": "whole numbers from zero on",
         "yes-no": "0 and 1, or words for yes and no",
         "category": f"{distinct} different values",
-        "ordinal": f"{distinct} levels in an order",
+        "ordinal": f"{distinct} levels in {order}",
         "date": "dates",
         "tags": "lists of tags",
     }[str(kind.name)]

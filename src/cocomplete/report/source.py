@@ -133,11 +133,6 @@ class Source:
         return found._replace(X=self.model.inside(found.X))
 
     @cached_property
-    def level_probabilities(self) -> dict[int, FloatArray]:
-        """Probabilities of levels in an order, by encoded feature."""
-        return self.model.level_probabilities(self.answer)
-
-    @cached_property
     def probability(self) -> FloatArray:
         """Probabilities of encoded labels in the rows that are looked at."""
         return self.labels.normalised(expit(self.answer.Z))

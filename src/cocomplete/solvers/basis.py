@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
-from cocomplete.problem.cells import Cells, matrix_blocks
+from cocomplete.problem.cells import Cells, residual_blocks
 from cocomplete.solvers.moments import pack, unpack
 from cocomplete.solvers.row_block import label_scores
 from cocomplete.spectral import Pair, SparseSpectrum
@@ -33,9 +33,12 @@ def most_factors(n: int, m: int) -> int:
 def first_factors(cells: Cells, base: FloatArray) -> FloatArray:
     """Leading right singular vectors of the zero-filled table, to the scale of unit rows."""
     n, m = cells.shape
-    scores = label_scores(cells.y_value, base[cells.y_column].astype(np.float64))
-    values = cells.x_value - base[cells.x_column]
-    blocks = matrix_blocks(cells.parts(), values.astype(np.float64), scores)
+
+    def from_base(some: Cells) -> tuple[FloatArray, FloatArray]:
+        scores = label_scores(some.y_value, base[some.y_column].astype(np.float64))
+        return (some.x_value - base[some.x_column]).astype(np.float64), scores
+
+    blocks = residual_blocks(cells.parts(), from_base)
     rank = most_factors(n, m)
     d = cells.n_features
     # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.

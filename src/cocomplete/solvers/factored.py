@@ -17,7 +17,7 @@ import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.interrupts import stop_requested
-from cocomplete.problem.cells import Cells
+from cocomplete.problem.cells import Cells, column_sums
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap, shaved
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.augmented_lagrangian import FeatureConstraints
@@ -251,13 +251,12 @@ class FactoredRun:
         """Give M = 0 if that is the minimiser, which λ1 ≥ λ_max makes it."""
         if self.function.interpolates:
             return None
-        cells, m = self.losses.cells, self.losses.m
         offsets = self.objective.offsets_alone
-        U, V = (np.empty((rows, 0), self.losses.dtype) for rows in (self.losses.n, m))
+        U, V = (np.empty((rows, 0), self.losses.dtype) for rows in (self.losses.n, self.losses.m))
         W = self.function.pack(U, V, offsets)
         slopes = self.function.value(W)[1]
         # A column's length bounds the spectral norm from below and settles most cases for nothing.
-        lengths = np.bincount(cells.x_column, slopes.gx**2, m) + np.bincount(cells.y_column, slopes.gy**2, m)
+        lengths = column_sums(self.losses.parts, slopes.gx**2, slopes.gy**2)
         if lengths.max() > self.function.ridge**2:
             return None
         value, gap, spectrum = self._certify(W, np.empty(0, self.losses.dtype), slopes)

@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 
-from cocomplete.arrays import FloatArray
+from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.cells import Cells
@@ -90,21 +90,22 @@ class FactorPosterior(FieldsAlone):
             block.place(sites)
         return rows, block
 
-    def predict(self, cells: Cells) -> Moments:
-        """Give mean and variance of every cell of rows with these observed cells."""
-        n, m = cells.shape
+    def predict(self, cells: Cells, columns: BoolArray | slice = slice(None)) -> Moments:
+        """Give mean and variance of every cell of rows with these observed cells, in all or some columns."""
+        V, base = self.V[columns], self.base[columns]
+        n, m = cells.shape[0], len(V)
         mean, variance = np.empty((n, m)), np.empty((n, m))
-        second_v = self.second * weights(self.V.shape[1])
+        second_v = self.second[columns] * weights(V.shape[1])
 
         def of_rows(bounds: tuple[int, int]) -> None:
             part = slice(*bounds)
             U, second = self.rows(cells.rows(*bounds))
-            np.matmul(U, self.V.T, out=mean[part])
+            np.matmul(U, V.T, out=mean[part])
             np.matmul(second, second_v.T, out=variance[part])
             variance[part] -= mean[part] ** 2
 
         InProcess.each(row_bounds(n, max(second_v.shape[1], m), CHUNK), of_rows)
-        mean += self.base
+        mean += base
         return Moments(mean, np.maximum(variance, 0, out=variance), self.noise, averaged=True)
 
     def row_products(self, cells: Cells) -> FloatArray:

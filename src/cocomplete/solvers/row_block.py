@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.kernels import cell_moments
+from cocomplete.kernels import cell_moments, products
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import DENSE, Pattern, normal_posteriors, weights
 
@@ -228,9 +228,9 @@ class RowBlock:
         """Give what factors leave of numbers, and of labels on the scale of log-odds, as sparse matrices."""
         rows, _ = self.rows(columns)
         cells, V = self.cells, columns.V
-        row = np.repeat(np.arange(cells.shape[0]), np.diff(cells.x_start))
-        numbers = np.setdiff1d(np.arange(self.weight.size), self.labels, assume_unique=True)
-        left = self.linear[numbers] - np.einsum("qk,qk->q", rows.U[row], V[cells.x_column])
+        explained: FloatArray = np.empty(cells.x_value.size)
+        products(cells.x_start, cells.x_column, rows.U, np.ascontiguousarray(V), explained)
+        left = self.linear[~self.pattern.labels] - explained
         t, _ = self.label_moments(rows, columns)
         return cells.matrices(left, label_scores(cells.y_value, self.base + t))
 

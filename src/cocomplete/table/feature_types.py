@@ -8,7 +8,7 @@ import numpy as np
 from cocomplete.exceptions import InputError
 from cocomplete.parameter_checks import is_number
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
-from cocomplete.table.kinds import Category, Column, Count, Date, Kind, Number, Ordinal, Tags, YesNo
+from cocomplete.table.kinds import Category, Column, Count, Date, Kind, Number, Ordinal, Tags, UnixTime, YesNo
 from cocomplete.table.recognise import recognise
 from cocomplete.truth_words import truth_pair
 
@@ -233,9 +233,9 @@ def _date(column: Column, label: str) -> Kind:
             "polars' str.to_date"
         )
         raise InputError(msg)
-    # Seconds since 1970, or whatever the user counts: whole where all observed are.
+    # If these are no Unix times: whatever the user counts, whole where all observed are.
     values = column[~np.isnan(column)]
-    return Number(step=float((values == np.round(values)).all()))
+    return UnixTime.of(column) or Number(step=float((values == np.round(values)).all()))
 
 
 def _label_kind(kind: str, column: Column, label: str) -> Any:

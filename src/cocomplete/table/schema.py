@@ -11,7 +11,8 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
-from cocomplete.table.kinds import Category, Kind, Ordinal, Posterior, YesNo
+from cocomplete.table.kinds import Category, Date, Kind, Ordinal, Posterior, YesNo
+from cocomplete.table.kinds.category import MOST_ENCODED
 
 
 class Filled(NamedTuple):
@@ -109,6 +110,30 @@ class Schema:
             encoded[:, self.bounds[j] : self.bounds[j + 1]] = kind.encode(column)
         return encoded
 
+    def strangers(self, raw: RawTable, encoded: FloatArray) -> dict[int, list[Any]]:
+        """Give known values that the fit did not see and that count as unknown, by column.
+
+        Parameters
+        ----------
+        raw : RawTable
+        encoded : ndarray of shape (n_rows, width)
+            The same as :meth:`encode` gives it.
+        """
+        found: dict[int, list[Any]] = {}
+        if self.is_plain and not raw.others:
+            return found
+        known = raw.known
+        for j, kind in enumerate(self.kinds):
+            # Of a category with more values than are encoded the fit has seen others, too.
+            if kind.values is None or len(kind.values) >= MOST_ENCODED:
+                continue
+            lost = known[:, j] & np.isnan(encoded[:, self.bounds[j]])
+            if lost.any():
+                column = column_of(raw, j)
+                cells = column if isinstance(column, np.ndarray) else column.values
+                found[j] = sorted(set(cells[lost].tolist()))
+        return found
+
     def posterior(
         self, j: int, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray] | None = None
     ) -> Posterior:
@@ -203,7 +228,7 @@ def _check_form(kind: Kind, column: Any, label: str, argument: str) -> None:
     """Refuse words where the fit had numbers, and the like."""
     values = kind.values
     wanted = "words" if values and isinstance(values[0], str) else "numbers"
-    if kind.name == "date":
+    if isinstance(kind, Date):
         wanted = "dates"
     forms = {TextColumn: "words", DateColumn: "dates"}
     found = forms.get(type(column), "numbers")

@@ -7,6 +7,7 @@ from cocomplete.table.kinds.kind import Column, Kind, Posterior, level_text
 from cocomplete.table.kinds.number import Number
 from cocomplete.table.kinds.ordinal import Ordinal
 from cocomplete.table.kinds.tags import Tags
+from cocomplete.table.kinds.unix_time import UnixTime
 from cocomplete.table.kinds.yes_no import YesNo
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Ordinal",
     "Posterior",
     "Tags",
+    "UnixTime",
     "YesNo",
     "level_text",
 ]

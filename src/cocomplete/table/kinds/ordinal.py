@@ -17,7 +17,7 @@ class Ordinal(OneNumber):
 
     A level is observed where that number lies between two cuts, with logistic noise: P(level ≤ k) =
     σ((c_k − mean) / scale), as in ordered logistic regression; cuts and scale are found on held-out cells
-    (:mod:`cocomplete.fitted.levels`).
+    (:mod:`cocomplete.fitted.levels`). Trees for every level may have a share in these probabilities.
 
     Attributes
     ----------
