@@ -15,7 +15,7 @@ from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, P
 from cocomplete.report.sentences import column_sentence
 from cocomplete.report.source import Source, Text, spread
 from cocomplete.report.texts import short, shorts, ticks
-from cocomplete.table.kinds import Date, Ordinal, Posterior
+from cocomplete.table.kinds import Date, Ordinal, Posterior, UnixTime
 
 MOST_POINTS, ALL_POINTS = 200, 6_000
 """Held-out cells of one column that are shown, and of all columns together."""
@@ -27,6 +27,9 @@ MOST_LEVELS = 12
 """Values of a column that are counted apart; rarer ones are "(others)"."""
 
 OTHERS = "(others)"
+
+DAY = 86_400_000_000
+"""Microseconds of a day."""
 
 OFF_BY, WRONG = "off by, in standard deviations", "share wrong"
 
@@ -79,7 +82,9 @@ def is_number(kind: Any) -> bool:
 
 def on_axis(kind: Any, encoded: FloatArray) -> FloatArray:
     """Give numbers as they are, and dates as days since 1970."""
-    return encoded + kind.origin / 86_400_000_000 if isinstance(kind, Date) else encoded
+    if isinstance(kind, UnixTime):
+        kind = kind.date
+    return encoded + kind.origin / DAY if isinstance(kind, Date) else encoded
 
 
 # -- distributions ---------------------------------------------------------------------------------------
@@ -103,14 +108,16 @@ def _distribution(source: Source, j: int, n_bins: int) -> Distribution:
 
 def _date(source: Source, j: int, day: float) -> str:
     """Write a day of the axis as its column writes dates."""
-    moment = np.datetime64(round(day * 86_400_000_000), "us")
+    moment = np.datetime64(round(day * DAY), "us")
     return source.text(j, moment)
 
 
 def _numbers(kind: Any, filled: NDArray[Any]) -> FloatArray:
     """Give filled numbers or dates as places on the axis."""
     if filled.dtype.kind == "M":
-        return filled.astype("datetime64[us]").astype(np.int64) / 86_400_000_000
+        return filled.astype("datetime64[us]").astype(np.int64) / DAY
+    if isinstance(kind, UnixTime):
+        return filled.astype(np.float64) * (kind.size / DAY)
     return filled.astype(np.float64)
 
 
@@ -174,13 +181,16 @@ def _commonest(kind: Any, counts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _held_out(source: Source, j: int, held: Predicted, units: ErrorUnits, points: int) -> HeldOutCells | None:
     first, last = (int(end) for end in source.features.bounds[j : j + 2])
-    truth, mean, std, trivial = held.of_columns(first, last)
+    truth, mean, std, trivial, place = held.of_columns(first, last)
     if not len(truth):
         return None
     kind = source.features.kinds[j]
+    levels = held.levels.get(first)
     posterior = _posterior(source.model, kind, first, mean, std)
-    plain = _posterior(source.model, kind, first, trivial, np.ones(std.shape))
+    if levels is not None:
+        posterior = posterior._replace(levels=levels[place[:, 0]])
     if is_number(kind):
+        plain = _posterior(source.model, kind, first, trivial, std)
         return _numbers_held_out(source, j, truth[:, 0], posterior, plain, units, points)
     return _levels_held_out(source, j, kind.drawn(truth), posterior, trivial)
 
@@ -190,10 +200,7 @@ def _posterior(model: Model, kind: Any, first: int, mean: FloatArray, std: Float
     if kind.binary:
         chance = expit(mean)
         return Posterior(chance, np.sqrt(chance * (1 - chance)))
-    std = np.where(np.isnan(std), 0.0, std)
-    cuts = model.levels.get(first)
-    levels = None if cuts is None else cuts.probabilities(mean[:, 0], std[:, 0])
-    return Posterior(model.inside_column(first, mean), std, levels)
+    return Posterior(model.inside_column(first, mean), np.where(np.isnan(std), 0.0, std))
 
 
 def _numbers_held_out(
