@@ -14,7 +14,7 @@ from cocomplete.report.held_out import UNIT_ROWS, Z90, ErrorUnits, Predicted, co
 from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, Point, Tick
 from cocomplete.report.sentences import column_sentence
 from cocomplete.report.source import Source, Text, spread
-from cocomplete.report.texts import short, shorts, ticks
+from cocomplete.report.texts import digits_for, short, shorts, ticks
 from cocomplete.table.kinds import Date, Ordinal, Posterior, UnixTime
 
 MOST_POINTS, ALL_POINTS = 200, 6_000
@@ -134,12 +134,12 @@ def histogram(kind: Any, observed: FloatArray, filled: FloatArray, n_bins: int) 
     if not (np.isfinite(high - low) and low < high):
         edges = np.array((low, low))
         return Distribution(shorts(edges, 8), (), (len(observed),), (len(filled),), ticks(kind, low, low))
-    edges = np.linspace(low, high, n_bins + 1)
+    edges, digits = np.linspace(low, high, n_bins + 1), digits_for(low, high, 6)
     counts = [
         tuple(int(n) for n in np.histogram(np.clip(values, low, high), edges)[0])
         for values in (observed, filled)
     ]
-    return Distribution(shorts(edges, 8), (), counts[0], counts[1], ticks(kind, low, high))
+    return Distribution(shorts(edges, digits), (), counts[0], counts[1], ticks(kind, low, high))
 
 
 def level_counts(kind: Any, observed: NDArray[Any], filled: NDArray[Any], text: Text) -> Distribution:
@@ -221,7 +221,7 @@ def _numbers_held_out(
     origin = on_axis(kind, np.zeros(1))[0]
     errors = units.squared(column, fill - origin, truth)
     trivial = units.squared(column, plain.mean[:, 0], truth)
-    shown = spread(len(truth), points)
+    shown, digits = spread(len(truth), points), digits_for(float(real.min()), float(real.max()), 5)
     ends = [np.clip(end, getattr(kind, "low", -np.inf), getattr(kind, "high", np.inf)) for end in (low, high)]
     return HeldOutCells(
         len(truth),
@@ -230,7 +230,7 @@ def _numbers_held_out(
         short(np.sqrt(trivial.mean())),
         compared(errors, trivial),
         short(float(((real >= low) & (real <= high)).mean())) if std.any() else None,
-        tuple(Point(*(short(each[i], 6) for each in (real, fill, *ends))) for i in shown),
+        tuple(Point(*(short(each[i], digits) for each in (real, fill, *ends))) for i in shown),
         (),
         (),
     )

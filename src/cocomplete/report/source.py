@@ -13,7 +13,7 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.describe import Description
 from cocomplete.fitted.model import Answer, Model
 from cocomplete.problem.observations import Observations
-from cocomplete.report.texts import cut, value_text
+from cocomplete.report.texts import cut, digits_for, value_text
 from cocomplete.table.containers import RawTable
 from cocomplete.table.kinds import Category
 from cocomplete.table.schema import Schema
@@ -162,7 +162,17 @@ class Source:
         value : str, datetime64 or float
         """
         own = self.texts.get(self.names[column])
-        return value_text(self.kind(column), value) if own is None else cut(own(value))
+        if own is not None:
+            return cut(own(value))
+        digits = self._digits[self.features.bounds[column]] if column < len(self.features.kinds) else 6
+        return value_text(self.kind(column), value, int(digits))
+
+    @cached_property
+    def _digits(self) -> NDArray[np.intp]:
+        """Significant digits that tell an encoded feature's observed values apart."""
+        X, known = self.some.X, self.some.X_known
+        low, high = np.where(known, X, np.inf).min(axis=0), np.where(known, X, -np.inf).max(axis=0)
+        return np.array([digits_for(float(a), float(b), 6) for a, b in zip(low, high, strict=True)], np.intp)
 
     def row_name(self, row: int) -> str:
         """Name a row, counting from 1 where it has no name."""
