@@ -65,7 +65,8 @@ bench-long: $(VENV)/.installed
 bench-first-use: $(VENV)/.installed
 	$(BIN)/python benchmarks/first_use.py
 
-# Seconds that a report takes beyond the fit, and the size of its page, up to 100 000 rows × 500 columns.
+# Seconds that a report takes beyond the fit, and the size of its page, up to 100 000 rows × 500 columns. A
+# quarter of an hour, nearly all of it the fits.
 bench-report: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/report.py
 

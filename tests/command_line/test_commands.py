@@ -242,6 +242,24 @@ def test_complete_writes_a_report_too(folder: Path) -> None:
     assert not (folder / "no.csv").exists()
 
 
+def test_a_report_writes_values_as_the_file_does(tmp_path: Path) -> None:
+    source, labels = ROOT / "examples" / "patients.csv", ("--labels", "hat_*", "--labels", "Diagnose=*")
+    done = run("complete", source, *labels, "-o", "done.csv", "--report", "r.json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "r.json").read_text())
+    lines = (tmp_path / "done.csv").read_text(encoding="cp1252").splitlines()
+    header, *rows = [[cell.strip() for cell in line.split(";")] for line in lines if not line.startswith("#")]
+    cells = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
+    names = [one["name"] for one in found["given"]["columns"]]
+    assert len(found["filled"]["cells"]) == 157
+    for cell in found["filled"]["cells"]:
+        assert cell["text"] == cells[cell["row"]][names[cell["column"]]]
+        for pull in cell["why"]["pulls"]:
+            assert pull["value"] == cells[cell["row"]][names[pull["column"]]]
+    smokes = names.index("Raucher")
+    assert found["columns"][smokes]["distribution"]["levels"] == ["nein", "ja"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

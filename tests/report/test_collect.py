@@ -106,7 +106,8 @@ def test_held_out_numbers_are_inside_their_interval_as_often_as_counted(
     truth, mean, std = kept.truth(model.observed)[own], kept.mean[own], kept.std[own].astype(float)
     assert held.cells == own.sum() > 0
     assert held.inside == pytest.approx((np.abs(truth - mean) <= 1.6448536 * std).mean(), rel=1e-4)
-    assert sorted(point.truth for point in held.points) == pytest.approx(sorted(truth), rel=1e-5)
+    # Points have five significant digits.
+    assert sorted(point.truth for point in held.points) == pytest.approx(sorted(truth), rel=5e-5)
     spread = np.nanstd(model.observed.X[:, 0], ddof=1)
     assert held.error == pytest.approx(np.sqrt(((truth - mean) ** 2).mean()) / spread, rel=0.02)
     for point in held.points:
@@ -245,6 +246,19 @@ def test_row_names(fitted: Fitted) -> None:
     frame = fitted.X.to_pandas().set_index(np.array(names))
     by_index = fitted.model.report(frame, None).record
     assert by_index.filled.cells[0].row in names
+
+
+def test_columns_may_write_values_in_their_own_way(fitted: Fitted) -> None:
+    texts = {"visits": "{:.0f} times".format, "ill": lambda value: "sick" if value else "well"}
+    record = fitted.model.report(fitted.X, fitted.Y, texts=texts).record
+    for cell in record.filled.cells:
+        if cell.column == 1:
+            assert cell.text.endswith(" times")
+            assert cell.low.endswith(" times")
+        if cell.column == 7:
+            assert cell.text in ("sick", "well")
+        for pull in cell.why.pulls if cell.why is not None else ():
+            assert pull.value.endswith(" times") == (pull.column == 1)
 
 
 def test_a_report_is_saved_whole_as_page_or_numbers(fitted: Fitted, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from cocomplete.report.holes_map import MAP_COLUMNS, MAP_ROWS, holes_map, never_
 from cocomplete.report.labels import reliability
 from cocomplete.report.settings_in_words import settings_in_words
 from cocomplete.report.source import spread
-from cocomplete.report.texts import amount_text, number_text, share_text, short, ticks, value_text
+from cocomplete.report.texts import amount_text, digits_for, number_text, share_text, short, ticks, value_text
 from cocomplete.report.tipping import tipping_point
-from cocomplete.table.kinds import Category, Date, Number, Ordinal, YesNo
+from cocomplete.table.kinds import Category, Date, Number, Ordinal, UnixTime, YesNo
 
 
 def test_the_map_puts_alike_rows_and_columns_together() -> None:
@@ -91,7 +91,7 @@ def test_a_histogram_has_common_bins_that_one_far_value_does_not_decide() -> Non
 def test_rare_values_are_counted_together() -> None:
     kind = Category(tuple(f"v{k:02d}" for k in range(30)))
     observed = np.array([kind.levels[k] for k in range(30) for _ in range(30 - k)], object)
-    found = level_counts(kind, observed, np.array(["v00", "v29"], object))
+    found = level_counts(kind, observed, np.array(["v00", "v29"], object), str)
     assert found.levels[-1] == "(others)"
     assert len(found.levels) == 12
     assert sum(found.observed) == observed.size
@@ -128,6 +128,7 @@ def test_level_means_within_two_standard_errors() -> None:
         (1852.77, "1852.77"),
         (1e6, "1000000"),
         (123456.789, "123457"),
+        (123456789.4, "123456789"),
         (-0.00012345678, "-0.000123457"),
         (1e-9, "1e-09"),
         (1e20, "1e+20"),
@@ -145,6 +146,25 @@ def test_values_are_written_as_in_their_column() -> None:
     assert value_text(Category(("a",)), "x" * 200) == "x" * 79 + "…"
     assert value_text(Date(), np.datetime64("2024-02-29T00:00:00")) == "2024-02-29"
     assert value_text(Date(unit="m"), np.datetime64("2024-02-29T12:34:00")) == "2024-02-29 12:34"
+
+
+def test_digits_tell_apart_what_lies_far_from_zero() -> None:
+    assert digits_for(0.0, 10.0, 4) == 4
+    assert digits_for(101_325.0, 101_326.0, 4) == 10
+    assert digits_for(2.0, 2.0, 4) == digits_for(-1e308, 1e308, 4) == 4
+    texts = [tick.text for tick in ticks(Number(), 101_325.0, 101_326.0)]
+    assert texts == ["101325", "101325.2", "101325.4", "101325.6", "101325.8", "101326"]
+    found = histogram(Number(), 101_325 + np.linspace(0, 1, 50), np.empty(0), 10)
+    assert len(set(found.edges)) == 11
+
+
+def test_prices_and_times_are_written_to_the_last_step() -> None:
+    assert value_text(Number(step=0.01), 1234567.89) == "1234567.89"
+    assert value_text(UnixTime(Date()), 1_700_000_123.0) == "1700000123"
+    assert [tick.text for tick in ticks(UnixTime(Date()), 19723.0, 19727.0)][::4] == [
+        "2024-01-01",
+        "2024-01-05",
+    ]
 
 
 def test_ticks_are_round_numbers_inside_the_axis() -> None:

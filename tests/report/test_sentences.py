@@ -97,6 +97,9 @@ def test_what_was_given() -> None:
     )
     assert "29 of its 80 cells (36 %) are missing" in sentences.given_sentence(10, 6, 2, 29, 80)
     assert sentences.holes_sentence(1, 1.0, 9, 9) == ("In the 9 rows cells are missing in one pattern alone.")
+    assert sentences.holes_sentence(9, 1 / 9, 9, 9) == (
+        "In the 9 rows cells are missing in as many patterns: no two rows have the same holes."
+    )
     assert sentences.holes_sentence(3, 0.4, 9, 18) == (
         "In 9 of the 18 rows, evenly spread, cells are missing in 3 different patterns; the commonest is "
         "that of 40 % of them."

@@ -1,5 +1,6 @@
 """Reports of tables that few people have, and of fits that hold out nothing."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,40 @@ def test_a_sample_of_rows_is_fitted_with_penalties_for_fewer_rows(monkeypatch: p
     assert "a sample of 225 of the 900 rows" in part.caveat
     # At the penalty of all rows the sample would be shrunken far more: 0.88 instead of 0.59.
     assert part.judged[0].error == pytest.approx(whole.judged[0].error, abs=0.03)
+
+
+def test_times_as_numbers_are_judged_and_drawn_as_dates() -> None:
+    X, Y = table()
+    X[:, 0] = np.round(1.7e9 + 1e6 * X[:, 0])
+    model = CoCompleter(feature_types={0: "date"}).fit(X, Y)
+    record, done = model.report(X, Y).record, model.complete(X, Y)
+    one = record.columns[0]
+    assert one.held_out.error < one.held_out.trivial
+    assert all(tick.text.startswith("2023-") for tick in one.distribution.ticks)
+    low, high = one.distribution.edges[0] - 20, one.distribution.edges[-1] + 20
+    assert all(low < point.fill < high for point in one.held_out.points)
+    for cell in record.filled.cells:
+        if cell.column == 0:
+            row = int(cell.row.removeprefix("row ")) - 1
+            assert float(cell.text) == done.X[row, 0]
+            assert float(cell.low) < float(cell.text) < float(cell.high)
+
+
+def test_held_out_levels_are_judged_with_the_trees_that_fill_them() -> None:
+    X, Y = table(0.2)
+    X[:, 0] = np.clip(np.round(X[:, 0]), -1, 1)
+    fit = CoCompleter(feature_types={0: "ordinal"}).fit(X, Y)
+    model = fit._model
+    truth = model.judged.truth(model.observed)[model.judged.column == 0]
+    before = fit.report(X, Y).record.columns[0].held_out
+    # Trees that know the truth, and have nearly all of the share.
+    sure = (truth[:, None] == model.levels[0].codes).astype(np.float32)
+    cuts = {0: replace(model.levels[0], share=0.99)}
+    fit._model = replace(model, levels=cuts, judged=replace(model.judged, by_trees={0: sure}))
+    after = fit.report(X, Y).record.columns[0].held_out
+    assert before.error > 0
+    assert after.error == 0
+    assert after.cells == before.cells == len(truth)
 
 
 def test_penalties_chosen_on_held_out_cells_take_these() -> None:

@@ -74,6 +74,7 @@ def complete(
     from cocomplete.cli.fitting import fitted, guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
     from cocomplete.cli.reading import Reading, read_file, say_notes, title_of
+    from cocomplete.cli.value_texts import value_texts
     from cocomplete.formats.files import check_free, check_target, write_table
 
     _check_targets(output, draws, json=json)
@@ -110,7 +111,7 @@ def complete(
                 fit.save(model)
             if report is not None:
                 names = row_names(read.frame, X.columns)
-                fit.report(X, y, path=report, title=title_of(table), row_names=names)
+                fit.report(X, y, path=report, title=title_of(table), row_names=names, texts=value_texts(read))
                 say(f"report written to {report}", quiet=quiet)
     _conclude(fit, X, y, output, json=json, quiet=quiet)
     with guarded(table, quiet=quiet):

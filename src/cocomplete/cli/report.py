@@ -56,6 +56,7 @@ def report(
     from cocomplete.cli.fitting import guarded, limit_threads
     from cocomplete.cli.locking import sole_writer
     from cocomplete.cli.reading import Reading, read_file, say_notes, title_of
+    from cocomplete.cli.value_texts import value_texts
     from cocomplete.formats.files import check_free
 
     target = PAGE if output is None and not json else output
@@ -73,7 +74,7 @@ def report(
         fit, X, y = _loaded(model, read, table)
     with sole_writer(target or "-"), guarded(table, quiet=quiet):
         names = row_names(read.frame, (*X.columns, *(() if y is None else y.columns)))
-        found = fit.report(X, y, title=title_of(table), row_names=names)
+        found = fit.report(X, y, title=title_of(table), row_names=names, texts=value_texts(read))
         if json:
             typer.echo(found.to_json())
         if target is not None:

@@ -45,7 +45,12 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         groups=table.groups[informative.columns],
     ).run()
     whole = _all_rows(fit, narrow, rows)
-    levels = _levels(table, informative, whole, fit)
+    by_trees = _held_out_levels(table, informative, fit)
+    levels = _levels(table, informative, whole, fit, by_trees)
+    judged = replace(
+        fit.judged_cells().widened(informative, np.flatnonzero(rows)),
+        by_trees={j: each.astype(np.float32) for j, each in by_trees.items() if levels[j].share},
+    )
     model = Model(
         table.given,
         yes_no,
@@ -59,7 +64,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         groups=table.groups,
         positive=fit_positive_labels(narrow, yes_no[informative.features], settings, solver.messages),
         fitted_rows=FittedRows.of(whole, narrow, yes_no[informative.features]),
-        judged=fit.judged_cells().widened(informative, np.flatnonzero(rows)),
+        judged=judged,
     )
     model = shared(model)
     certified = None
@@ -74,8 +79,21 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     return FitResult(model, certified, fit.summary(), held_out, interrupted=cut_short)
 
 
+def _held_out_levels(
+    table: TrainingTable, informative: Informative, fit: EnsembleFit
+) -> dict[int, FloatArray]:
+    """Give trees' probabilities of the levels of held-out cells, by the user's feature."""
+    place = np.flatnonzero(informative.features)
+    found = fit.held_out_levels(_narrow_codes(table, informative, table.codes))
+    return {int(place[j]): each for j, each in found.items()}
+
+
 def _levels(
-    table: TrainingTable, informative: Informative, prediction: Prediction, fit: EnsembleFit
+    table: TrainingTable,
+    informative: Informative,
+    prediction: Prediction,
+    fit: EnsembleFit,
+    by_trees: dict[int, FloatArray],
 ) -> dict[int, LevelCuts]:
     """Find cuts between levels in an order, and the share of trees for them, by held-out cells."""
     mean, std = informative.widen(*prediction)
@@ -83,8 +101,6 @@ def _levels(
     column = place[held_out.column]
     unit = informative.unit[column]
     in_units = HeldOutNumbers(column, *(unit * part for part in held_out[1:]))
-    found = fit.held_out_levels(_narrow_codes(table, informative, table.codes))
-    by_trees = {int(place[j]): each for j, each in found.items()}
     return level_cuts(table.codes, table.observed.X, mean, std, in_units, by_trees)
 
 

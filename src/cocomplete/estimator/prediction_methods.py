@@ -1,5 +1,6 @@
 """Methods of a fitted estimator: rows in, completed tables and probabilities out."""
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
@@ -228,6 +229,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         title: str = "table",
         row_names: Any = None,
         seconds: float | None = None,
+        texts: Mapping[str, Any] | None = None,
     ) -> Report:
         """Tell in one page what was filled, how sure it is, and how wrong it was where the truth is known.
 
@@ -247,6 +249,9 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Of the rows of X; a pandas index by default, or their numbers from 1 on.
         seconds : float, optional
             That the fit took, to be mentioned. Without, the same tables give the same bytes.
+        texts : mapping of str to callable, optional
+            How columns write a value, by name: from a number (0 and 1 for no and yes), a word or a
+            ``datetime64`` to its text, such as ``{"price": "{:.2f} €".format}``.
 
         Returns
         -------
@@ -282,6 +287,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             row_names_of(row_names, X, observed.n_samples),
             title,
             seconds,
+            texts or {},
         )
         again = refitted(parameters, self._model, self._features, self._labels)
         report = Report(collect(source, again, seed_of(self.random_state)))

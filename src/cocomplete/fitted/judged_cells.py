@@ -1,6 +1,6 @@
 """Cells that were held out of fits, and what was predicted of them without them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ class JudgedCells:
         Standard deviations of numbers; NaN where there is none.
     trivial : ndarray of shape (n_folds, n_features + n_labels)
         The trivial answer likewise, by fold; NaN where nothing was held out.
+    by_trees : dict
+        Probabilities of levels in an order by trees, where these have a share: by feature, of its cells in
+        their order.
     """
 
     row: NDArray[np.integer]
@@ -40,6 +43,7 @@ class JudgedCells:
     mean: FloatArray
     std: FloatArray
     trivial: FloatArray
+    by_trees: dict[int, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -1,5 +1,7 @@
 """One feature: observed against filled, truth against fill on held-out cells."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,11 @@ from scipy.special import expit
 from cocomplete.arrays import FloatArray
 from cocomplete.fitted.model import Model
 from cocomplete.report.held_out import UNIT_ROWS, Z90, ErrorUnits, Predicted, compared
-from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, Point
+from cocomplete.report.record import ColumnReport, Distribution, HeldOutCells, Point, Tick
 from cocomplete.report.sentences import column_sentence
-from cocomplete.report.source import Source, spread
-from cocomplete.report.texts import short, shorts, ticks, value_text
-from cocomplete.table.kinds import Date, Ordinal, Posterior
+from cocomplete.report.source import Source, Text, spread
+from cocomplete.report.texts import digits_for, short, shorts, ticks
+from cocomplete.table.kinds import Date, Ordinal, Posterior, UnixTime
 
 MOST_POINTS, ALL_POINTS = 200, 6_000
 """Held-out cells of one column that are shown, and of all columns together."""
@@ -25,6 +27,9 @@ MOST_LEVELS = 12
 """Values of a column that are counted apart; rarer ones are "(others)"."""
 
 OTHERS = "(others)"
+
+DAY = 86_400_000_000
+"""Microseconds of a day."""
 
 OFF_BY, WRONG = "off by, in standard deviations", "share wrong"
 
@@ -77,7 +82,9 @@ def is_number(kind: Any) -> bool:
 
 def on_axis(kind: Any, encoded: FloatArray) -> FloatArray:
     """Give numbers as they are, and dates as days since 1970."""
-    return encoded + kind.origin / 86_400_000_000 if isinstance(kind, Date) else encoded
+    if isinstance(kind, UnixTime):
+        kind = kind.date
+    return encoded + kind.origin / DAY if isinstance(kind, Date) else encoded
 
 
 # -- distributions ---------------------------------------------------------------------------------------
@@ -89,16 +96,28 @@ def _distribution(source: Source, j: int, n_bins: int) -> Distribution:
     filled = filled_values(source, kind, posterior_of(source, j, unknown))
     if not is_number(kind):
         values = source.features.kinds[j].drawn(source.some.X[known, first : source.features.bounds[j + 1]])
-        return level_counts(kind, values, filled)
+        return level_counts(kind, values, filled, partial(source.text, j))
     seen = on_axis(kind, source.some.X[known, first].astype(np.float64))
     seen = seen[~np.isnan(seen)]
-    return histogram(kind, seen, _numbers(kind, filled), n_bins)
+    found = histogram(kind, seen, _numbers(kind, filled), n_bins)
+    if not isinstance(kind, Date):
+        return found
+    # Dates on the axis stand as in the table; round numbers have no need of its decimals.
+    return replace(found, ticks=tuple(Tick(one.value, _date(source, j, one.value)) for one in found.ticks))
+
+
+def _date(source: Source, j: int, day: float) -> str:
+    """Write a day of the axis as its column writes dates."""
+    moment = np.datetime64(round(day * DAY), "us")
+    return source.text(j, moment)
 
 
 def _numbers(kind: Any, filled: NDArray[Any]) -> FloatArray:
     """Give filled numbers or dates as places on the axis."""
     if filled.dtype.kind == "M":
-        return filled.astype("datetime64[us]").astype(np.int64) / 86_400_000_000
+        return filled.astype("datetime64[us]").astype(np.int64) / DAY
+    if isinstance(kind, UnixTime):
+        return filled.astype(np.float64) * (kind.size / DAY)
     return filled.astype(np.float64)
 
 
@@ -115,19 +134,19 @@ def histogram(kind: Any, observed: FloatArray, filled: FloatArray, n_bins: int) 
     if not (np.isfinite(high - low) and low < high):
         edges = np.array((low, low))
         return Distribution(shorts(edges, 8), (), (len(observed),), (len(filled),), ticks(kind, low, low))
-    edges = np.linspace(low, high, n_bins + 1)
+    edges, digits = np.linspace(low, high, n_bins + 1), digits_for(low, high, 6)
     counts = [
         tuple(int(n) for n in np.histogram(np.clip(values, low, high), edges)[0])
         for values in (observed, filled)
     ]
-    return Distribution(shorts(edges, 8), (), counts[0], counts[1], ticks(kind, low, high))
+    return Distribution(shorts(edges, digits), (), counts[0], counts[1], ticks(kind, low, high))
 
 
-def level_counts(kind: Any, observed: NDArray[Any], filled: NDArray[Any]) -> Distribution:
+def level_counts(kind: Any, observed: NDArray[Any], filled: NDArray[Any], text: Text) -> Distribution:
     """Count observed and filled values; rare ones together."""
     counts = [_counts(kind, values) for values in (observed, filled)]
     kept = _commonest(kind, counts[0] + counts[1])
-    texts = tuple(value_text(kind, kind.values[k]) for k in kept)
+    texts = tuple(text(kind.values[k]) for k in kept)
     rest = [int(count.sum() - count[kept].sum()) for count in counts]
     rows = [tuple(int(n) for n in count[kept]) for count in counts]
     if len(kept) == len(kind.values):
@@ -162,13 +181,16 @@ def _commonest(kind: Any, counts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _held_out(source: Source, j: int, held: Predicted, units: ErrorUnits, points: int) -> HeldOutCells | None:
     first, last = (int(end) for end in source.features.bounds[j : j + 2])
-    truth, mean, std, trivial = held.of_columns(first, last)
+    truth, mean, std, trivial, place = held.of_columns(first, last)
     if not len(truth):
         return None
     kind = source.features.kinds[j]
+    levels = held.levels.get(first)
     posterior = _posterior(source.model, kind, first, mean, std)
-    plain = _posterior(source.model, kind, first, trivial, np.ones(std.shape))
+    if levels is not None:
+        posterior = posterior._replace(levels=levels[place[:, 0]])
     if is_number(kind):
+        plain = _posterior(source.model, kind, first, trivial, std)
         return _numbers_held_out(source, j, truth[:, 0], posterior, plain, units, points)
     return _levels_held_out(source, j, kind.drawn(truth), posterior, trivial)
 
@@ -178,10 +200,7 @@ def _posterior(model: Model, kind: Any, first: int, mean: FloatArray, std: Float
     if kind.binary:
         chance = expit(mean)
         return Posterior(chance, np.sqrt(chance * (1 - chance)))
-    std = np.where(np.isnan(std), 0.0, std)
-    cuts = model.levels.get(first)
-    levels = None if cuts is None else cuts.probabilities(mean[:, 0], std[:, 0])
-    return Posterior(model.inside_column(first, mean), std, levels)
+    return Posterior(model.inside_column(first, mean), np.where(np.isnan(std), 0.0, std))
 
 
 def _numbers_held_out(
@@ -202,7 +221,7 @@ def _numbers_held_out(
     origin = on_axis(kind, np.zeros(1))[0]
     errors = units.squared(column, fill - origin, truth)
     trivial = units.squared(column, plain.mean[:, 0], truth)
-    shown = spread(len(truth), points)
+    shown, digits = spread(len(truth), points), digits_for(float(real.min()), float(real.max()), 5)
     ends = [np.clip(end, getattr(kind, "low", -np.inf), getattr(kind, "high", np.inf)) for end in (low, high)]
     return HeldOutCells(
         len(truth),
@@ -211,7 +230,7 @@ def _numbers_held_out(
         short(np.sqrt(trivial.mean())),
         compared(errors, trivial),
         short(float(((real >= low) & (real <= high)).mean())) if std.any() else None,
-        tuple(Point(*(short(each[i], 6) for each in (real, fill, *ends))) for i in shown),
+        tuple(Point(*(short(each[i], digits) for each in (real, fill, *ends))) for i in shown),
         (),
         (),
     )
@@ -233,7 +252,7 @@ def _levels_held_out(
     size = len(kept) + (len(kept) < count)
     table = np.zeros((size, size), int)
     np.add.at(table, (place[real], place[guess]), 1)
-    texts = tuple(value_text(kind, kind.values[k]) for k in kept)
+    texts = tuple(source.text(j, kind.values[k]) for k in kept)
     return HeldOutCells(
         len(truth),
         WRONG,

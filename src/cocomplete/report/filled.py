@@ -7,16 +7,15 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
 from cocomplete.fitted.parts import Part
-from cocomplete.report.columns import filled_values, is_number, level_interval, on_axis, posterior_of
+from cocomplete.report.columns import filled_values, is_number, level_interval, posterior_of
 from cocomplete.report.held_out import Z90
 from cocomplete.report.labels import chosen
 from cocomplete.report.record import FilledCell, FilledCells
 from cocomplete.report.sentences import filled_sentence
 from cocomplete.report.source import Source
-from cocomplete.report.texts import axis_text, cut, short, value_text
+from cocomplete.report.texts import cut, short
 from cocomplete.report.tipping import standard_deviation
 from cocomplete.report.why import ExplainedRows, Explainer
-from cocomplete.table.containers import DateColumn, TextColumn
 from cocomplete.table.kinds import Category, Ordinal, Posterior, YesNo
 
 MOST_CELLS = 1_000
@@ -143,29 +142,25 @@ def _cell(
 def _feature_cell(source: Source, row: int, j: int) -> Cell:
     kind, first = source.features.kinds[j], int(source.features.bounds[j])
     posterior = posterior_of(source, j, slice(row, row + 1))
-    value = filled_values(source, kind, posterior)[0]
-    text = value_text(kind, value)
+    text = source.text(j, filled_values(source, kind, posterior)[0])
     if is_number(kind):
-        low, high = (_end(kind, posterior, sign) for sign in (-1, 1))
+        low, high = (_end(source, j, posterior, sign) for sign in (-1, 1))
         return Cell(text, low, high, None, first, "numbers", opposite=False)
     chances = kind.probabilities(posterior)
     best = int(np.argmax(chances[0])) if chances.size else 0
     probability = float(chances[0, best]) if chances.size else None
     if isinstance(kind, Ordinal):
         ends = (int(end[0]) for end in level_interval(chances))
-        low, high = (value_text(kind, kind.levels[end]) for end in ends)
+        low, high = (source.text(j, kind.levels[end]) for end in ends)
         return Cell(text, low, high, probability, first, "numbers", opposite=False)
     target, opposite = _target(kind, first, best)
     return Cell(text, None, None, probability, target, "yes-no", opposite=opposite)
 
 
-def _end(kind: Any, posterior: Posterior, sign: int) -> str:
+def _end(source: Source, j: int, posterior: Posterior, sign: int) -> str:
     """Write one end of a 90 % interval."""
     at = posterior.mean[:, :1] + sign * Z90 * posterior.std[:, :1]
-    value = kind.drawn(at)[0]
-    if isinstance(value, np.datetime64):
-        return value_text(kind, value)
-    return axis_text(kind, float(on_axis(kind, np.array([float(value)]))[0]))
+    return source.text(j, source.features.kinds[j].drawn(at)[0])
 
 
 def _target(kind: Any, first: int, best: int) -> tuple[int, bool]:
@@ -182,7 +177,7 @@ def _label_cell(source: Source, row: int, j: int) -> Cell:
     value = kind.chosen(probability, thresholds)[0]
     first = source.observed.n_features + int(source.labels.bounds[j])
     part: Part = "labels" if source.some.Y_known[row].any() else "unlabelled"
-    text = value_text(kind, value)
+    text = source.text(len(source.features.kinds) + j, value)
     if isinstance(kind, Category):
         chances = kind.probabilities(Posterior(probability, probability))[0]
         best = int(np.argmax(chances))
@@ -202,15 +197,11 @@ def _text_of(source: Source) -> Any:
     def text(row: int, column: int) -> str:
         raw, j = (source.raw_features, column) if column < d else (source.raw_labels, column - d)
         assert raw is not None
-        kind = source.features.kinds[j] if column < d else source.labels.kinds[j]
         if not source.known[row, column]:
             # Where only ones are recorded, the fit takes a missing label for a 0.
             return "not recorded"
         cell: Any = raw.others.get(j)
-        if isinstance(cell, TextColumn):
-            return cut(str(cell.values[row]))
-        if isinstance(cell, DateColumn):
-            return value_text(kind, cell.values[row])
-        return value_text(kind, float(raw.numbers[row, j]))
+        value = raw.numbers[row, j] if cell is None else cell.values[row]
+        return source.text(column, value if isinstance(value, str | np.datetime64) else float(value))
 
     return text

@@ -1,6 +1,6 @@
 """Held-out cells with their truth, from wherever they come: of the fit, of a refit, or of new rows."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,10 @@ class Predicted(NamedTuple):
         Numbers in the user's units; log-odds of 0/1 columns. The trivial answer has the observed means.
     alone : ndarray of bool
         Labels of rows in which none was visible.
+    place : ndarray of int
+        Of the cell among those of its column, in ``levels``.
+    levels : dict
+        Probabilities of levels in an order: by feature, of its cells.
     """
 
     case: NDArray[np.intp]
@@ -47,18 +51,19 @@ class Predicted(NamedTuple):
     std: FloatArray
     trivial: FloatArray
     alone: BoolArray
+    place: NDArray[np.intp]
+    levels: dict[int, FloatArray]
 
-    def where(self, some: BoolArray) -> "Predicted":
-        """Give some of the cells."""
-        return Predicted._make(each[some] for each in self)
+    def where(self, some: NDArray[Any]) -> "Predicted":
+        """Give some of the cells, in the order that is asked for."""
+        return Predicted._make((*(each[some] for each in self[:-1]), self.levels))
 
     def by_columns(self) -> "Predicted":
         """Give the cells column by column, which :meth:`of_columns` needs."""
-        order = np.argsort(self.column, kind="stable")
-        return Predicted._make(each[order] for each in self)
+        return self.where(np.argsort(self.column, kind="stable"))
 
-    def of_columns(self, first: int, last: int) -> "list[FloatArray]":
-        """Give truth, mean, std and trivial answer of neighbouring columns that encode one of the user's.
+    def of_columns(self, first: int, last: int) -> list[Any]:
+        """Give truth, mean, std, trivial answer and place of neighbouring columns that encode one.
 
         Returns
         -------
@@ -70,7 +75,8 @@ class Predicted(NamedTuple):
         # A cell is held out in all columns that encode it.
         _, start, count = np.unique(self.case[own], return_index=True, return_counts=True)
         places = own[start[count == width, None] + np.arange(width)]
-        return [np.asarray(each[places]) for each in (self.truth, self.mean, self.std, self.trivial)]
+        parts = (self.truth, self.mean, self.std, self.trivial, self.place)
+        return [np.asarray(each[places]) for each in parts]
 
 
 def held_out_of_fit(model: Model) -> Predicted | None:
@@ -83,14 +89,21 @@ def held_out_of_fit(model: Model) -> Predicted | None:
     if kept is None or not len(kept.row):
         return None
     case = kept.fold.astype(np.intp) * model.observed.n_samples + kept.row
+    column, std = kept.column.astype(np.intp), kept.std.astype(np.float64)
+    owns = {j: np.flatnonzero(column == j) for j in model.levels}
     found = Predicted(
         case,
-        kept.column.astype(np.intp),
+        column,
         kept.truth(model.fitted_as(model.observed)),
         kept.mean,
-        kept.std.astype(np.float64),
+        std,
         kept.trivial_means(),
         kept.alone,
+        _places(column),
+        {
+            j: cuts.probabilities(kept.mean[owns[j]], std[owns[j]], kept.by_trees.get(j))
+            for j, cuts in model.levels.items()
+        },
     )
     return found if model.positive is None else found.where(found.column < model.observed.n_features)
 
@@ -113,7 +126,9 @@ def held_out_of_rows(model: Model, observed: Observations, seed: int) -> Predict
     ]
     if not found:
         return None
-    whole = Predicted._make(np.concatenate(each) for each in zip(*found, strict=True))
+    cells = [np.concatenate(each) for each in zip(*(one[:-2] for one in found), strict=True)]
+    levels = {j: np.concatenate([one.levels[j] for one in found]) for j in model.levels}
+    whole = Predicted._make((*cells, _places(cells[1]), levels))
     return whole if model.positive is None else whole.where(whole.column < observed.n_features)
 
 
@@ -144,7 +159,18 @@ def predicted_by(model: Model, fold: Fold, trivial: FloatArray, first_case: int 
         spread_out,
         trivial[fold.column].astype(np.float64),
         np.asarray(fold.part == PARTS.index("unlabelled")),
+        _places(fold.column),
+        {j: each[fold.row[fold.column == j]] for j, each in answer.levels.items()},
     )
+
+
+def _places(column: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Give the place of every cell among those of its column, in their order."""
+    order = np.argsort(column, kind="stable")
+    first = np.searchsorted(column[order], column[order])
+    found = np.empty(len(column), np.intp)
+    found[order] = np.arange(len(column)) - first
+    return found
 
 
 def new_rows(model: Model, observed: Observations) -> NDArray[np.intp]:

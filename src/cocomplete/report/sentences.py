@@ -98,6 +98,8 @@ def holes_sentence(patterns: int, commonest: float, sampled: int, rows: int) -> 
     which = f"the {rows} rows" if sampled == rows else f"{sampled} of the {rows} rows, evenly spread,"
     if patterns == 1:
         return f"In {which} cells are missing in one pattern alone."
+    if patterns == sampled:
+        return f"In {which} cells are missing in as many patterns: no two rows have the same holes."
     return (
         f"In {which} cells are missing in {patterns} different patterns; the commonest is that of "
         f"{share_text(commonest)} of them."

@@ -1,6 +1,6 @@
 """What a report is made of: a fitted model, the user's tables, and the rows that are looked at."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,9 +13,13 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.fitted.describe import Description
 from cocomplete.fitted.model import Answer, Model
 from cocomplete.problem.observations import Observations
+from cocomplete.report.texts import cut, digits_for, value_text
 from cocomplete.table.containers import RawTable
 from cocomplete.table.kinds import Category
 from cocomplete.table.schema import Schema
+
+Text = Callable[[Any], str]
+"""How a column writes a value: a word, a date (datetime64) or a number; 0 and 1 for no and yes."""
 
 MOST_ROWS = 5_000
 """Rows whose fills are looked at; of a longer table, so many spread evenly over it."""
@@ -49,6 +53,8 @@ class Source:
     title : str
     seconds : float or None
         That the fit took.
+    texts : mapping of str to callable
+        How some columns write a value, by name; others have a plain way.
     """
 
     model: Model
@@ -66,6 +72,7 @@ class Source:
     row_names: tuple[str, ...] | None = None
     title: str = "table"
     seconds: float | None = None
+    texts: Mapping[str, Text] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -139,6 +146,33 @@ class Source:
     def labels_exclude(self) -> BoolArray:
         """Of which of the user's columns of labels only one value is true: classes."""
         return np.array([isinstance(kind, Category) for kind in self.labels.kinds], bool)
+
+    def kind(self, column: int) -> Any:
+        """Give the kind of one of the user's columns, features first."""
+        d = len(self.features.kinds)
+        return self.features.kinds[column] if column < d else self.labels.kinds[column - d]
+
+    def text(self, column: int, value: Any) -> str:
+        """Write a value as its column does.
+
+        Parameters
+        ----------
+        column : int
+            Position of the user's column, features first.
+        value : str, datetime64 or float
+        """
+        own = self.texts.get(self.names[column])
+        if own is not None:
+            return cut(own(value))
+        digits = self._digits[self.features.bounds[column]] if column < len(self.features.kinds) else 6
+        return value_text(self.kind(column), value, int(digits))
+
+    @cached_property
+    def _digits(self) -> NDArray[np.intp]:
+        """Significant digits that tell an encoded feature's observed values apart."""
+        X, known = self.some.X, self.some.X_known
+        low, high = np.where(known, X, np.inf).min(axis=0), np.where(known, X, -np.inf).max(axis=0)
+        return np.array([digits_for(float(a), float(b), 6) for a, b in zip(low, high, strict=True)], np.intp)
 
     def row_name(self, row: int) -> str:
         """Name a row, counting from 1 where it has no name."""
