@@ -112,7 +112,7 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         Rank of the low-rank matrix M behind the answer: factors of the member that has the largest weight,
         in labels if there are any.
     singular_values_ : ndarray of shape (rank_,)
-        Its singular values.
+        Its singular values; of a table with more than 20 000 rows, estimated from so many.
     components_ : ndarray of shape (rank_, number of encoded features + n_labels_)
         Its right singular vectors, on the scale of the fit.
     offsets_ : ndarray of shape (number of encoded features + n_labels_,)
