@@ -1,5 +1,6 @@
 """Held-out cells that a model keeps: they have the errors of ``validation_``, and outlive a file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,12 +84,15 @@ def test_rows_are_those_of_the_whole_table_where_a_sample_was_judged(monkeypatch
 
 def test_a_file_keeps_them(tmp_path: Path) -> None:
     model = CoCompleter().fit(*(part[10:60] for part in table()))
+    trees = {4: np.full((3, 2), 0.5, np.float32)}
+    model._model = replace(model._model, judged=replace(model._model.judged, by_trees=trees))
     model.save(tmp_path / "m")
     again = cocomplete.load(tmp_path / "m")._model.judged
     for name in ("row", "column", "fold", "part", "mean", "std", "trivial"):
         one, other = getattr(model._model.judged, name), getattr(again, name)
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(again.by_trees[4], trees[4])
 
 
 def test_whole_numbers_are_kept_in_small_types() -> None:
