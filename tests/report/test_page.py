@@ -160,7 +160,7 @@ def judged(part: str, compared: str) -> Judged:
         ),
         (
             [("labels", "level"), ("labels", "better")],
-            "Labels were filled better than by the trivial answer.",
+            "Labels were filled no better than by the trivial answer.",
         ),
         (
             [("labels", "better"), ("labels", "worse")],

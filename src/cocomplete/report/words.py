@@ -12,7 +12,6 @@ COMPARED: dict[Compared, tuple[str, str]] = {
 }
 """A sign and words: colour says nothing here."""
 OFF = "off by, in "
-_FROM_WORST: tuple[Compared, ...] = ("worse", "better", "level")
 
 
 def percent(share: float | None, digits: int = 2) -> str:
@@ -43,12 +42,13 @@ def judged_parts(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
 def headline(judged: Sequence[Judged]) -> str:
     """Say in one sentence where fills are better than the trivial answer, and where not.
 
-    A part that is worse by any of its measures is called worse, and better only if it is so by one of them.
+    A part that is worse by any of its measures is called worse; else its first one decides, which is shown
+    largest.
     """
     groups: dict[Compared, list[str]] = {"better": [], "level": [], "worse": []}
     for part, measures in judged_parts(judged).items():
-        all_compared = {one.compared for one in measures}
-        groups[next(one for one in _FROM_WORST if one in all_compared)].append(part)
+        worse = any(one.compared == "worse" for one in measures)
+        groups["worse" if worse else measures[0].compared].append(part)
     said: list[str] = []
     for compared, parts in groups.items():
         if parts:
