@@ -51,14 +51,15 @@ class NormalScores(FieldsAlone):
     def apply(self, X: FloatArray) -> FloatArray:
         """Give known cells their normal scores; ties share one, values between observed ones interpolate."""
         out = np.full_like(X, np.nan)
+        every_known = ~np.isnan(X)
+        # In single precision a slope may be too small to be a number.
+        within = np.clip(X, self.low, self.high).astype(np.float64)
         for j, values in enumerate(self.values):
-            known = ~np.isnan(X[:, j])
-            n = len(values)
-            if n == 0 or values[0] == values[-1]:
+            known = every_known[:, j]
+            if len(values) == 0 or values[0] == values[-1]:
                 out[known, j] = 0
                 continue
-            # In single precision a slope may be too small to be a number.
-            asked = np.clip(X[known, j], self.low[j], self.high[j]).astype(np.float64)
+            asked = within[known, j]
             distinct, middle = self._ranks[j]
             score = ndtri(np.interp(asked, distinct, middle))
             below, above = asked < values[0], asked > values[-1]
