@@ -120,14 +120,23 @@ class FactorPosterior(FieldsAlone):
 
     def draw(self, cells: Cells, rng: np.random.Generator) -> FloatArray:
         """Draw one t for every cell: rows and columns from their posteriors."""
-        rows = self.rows(cells)
-        V, U = _draw(self.V, self.second, rng), _draw(*rows, rng)
-        return np.asarray(U @ V.T + self.base)
+        (n, m), width = cells.shape, self.V.shape[1]
+        V = _drawn(self.V, self.second, rng.standard_normal(self.V.shape))
+        # Drawn before the rows are shared out, so that the draw does not depend on how.
+        noise, found = rng.standard_normal((n, width)), np.empty((n, m))
+
+        def of_rows(bounds: tuple[int, int]) -> None:
+            part = slice(*bounds)
+            rows = self.rows(cells.rows(*bounds))
+            np.matmul(_drawn(rows.U, rows.second, noise[part]), V.T, out=found[part])
+
+        InProcess.each(row_bounds(n, max(width**2, m), CHUNK), of_rows)
+        found += self.base
+        return found
 
 
-def _draw(mean: FloatArray, second: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """One draw per row from normals with these moments; a known coordinate stays what it is."""
+def _drawn(mean: FloatArray, second: FloatArray, noise: FloatArray) -> FloatArray:
+    """One draw per row from normals with these moments, of standard normal noise; what is known stays."""
     cov = unpack(second, mean.shape[1]) - mean[:, :, None] * mean[:, None, :]
     values, vectors = np.linalg.eigh(cov)
-    noise = rng.standard_normal(mean.shape) * np.sqrt(np.maximum(values, 0))
-    return np.asarray(mean + np.einsum("nrc,nc->nr", vectors, noise))
+    return np.asarray(mean + np.einsum("nrc,nc->nr", vectors, noise * np.sqrt(np.maximum(values, 0))))
