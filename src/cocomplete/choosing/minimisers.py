@@ -281,7 +281,9 @@ class MinimiserSearch:
             own = slice(self.contest.bounds[number], self.contest.bounds[number + 1])
             stds[own][numbers] = std
             means = self.contest.means[chosen][own]
-            ratios.append(np.abs(means[numbers] - fold.value[numbers]) / np.maximum(std, 1e-300))
+            with np.errstate(over="ignore"):
+                errors = np.abs(means[numbers] - fold.value[numbers]) / np.maximum(std, 1e-300)
+            ratios.append(np.minimum(errors, np.finfo(np.float64).max))
         factor = calibrated(np.concatenate(ratios), self.held.column[where], self.n_features)
         self.stds[where] = factor[self.held.column[where]] * stds[where]
         return factor

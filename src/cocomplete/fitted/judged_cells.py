@@ -10,6 +10,8 @@ from cocomplete.fitted.parts import PARTS
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
 
+LARGEST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class JudgedCells:
@@ -87,9 +89,11 @@ class JudgedCells:
         column = place[self.column]
         unit = np.concatenate((informative.unit, np.ones(informative.labels.size)))
         wide = np.full((len(self.trivial), len(unit)), np.nan)
-        wide[:, place] = self.trivial * unit[place]
-        std = _single(self.std.astype(np.float64) * unit[column])
-        mean = self.mean * unit[column]
+        # What is beyond the largest number in the user's units is that number.
+        with np.errstate(over="ignore"):
+            wide[:, place] = np.clip(self.trivial * unit[place], -LARGEST, LARGEST)
+            std = _single(np.minimum(self.std.astype(np.float64) * unit[column], LARGEST))
+            mean = np.clip(self.mean * unit[column], -LARGEST, LARGEST)
         return JudgedCells(_small(rows[self.row]), _small(column), self.fold, self.part, mean, std, wide)
 
     def truth(self, observed: Observations) -> FloatArray:
