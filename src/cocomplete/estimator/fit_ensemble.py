@@ -100,7 +100,9 @@ def _levels(
     held_out, place = fit.held_out_numbers(), np.flatnonzero(informative.features)
     column = place[held_out.column]
     unit = informative.unit[column]
-    in_units = HeldOutNumbers(column, *(unit * part for part in held_out[1:]))
+    # Beyond the largest number there are no levels: columns that reach there have none.
+    with np.errstate(over="ignore"):
+        in_units = HeldOutNumbers(column, *(np.nan_to_num(unit * part) for part in held_out[1:]))
     return level_cuts(table.codes, table.observed.X, mean, std, in_units, by_trees)
 
 

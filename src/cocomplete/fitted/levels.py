@@ -113,7 +113,8 @@ class LevelCuts:
             Probabilities by trees; NaN where the codes alone are to decide.
         """
         scale = self.factor * LOGISTIC * np.maximum(std, 1e-12)
-        below = expit((self.cuts - mean[:, None]) / scale[:, None])
+        with np.errstate(over="ignore"):
+            below = expit((self.cuts - mean[:, None]) / scale[:, None])
         found: FloatArray = np.diff(below, axis=1, prepend=0.0, append=1.0)
         if by_trees is None or not self.share:
             return found
@@ -188,11 +189,14 @@ def level_cuts(
 def _cuts(below: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
     """Cuts at which cells are expected below in given shares, by bisection."""
     scale = np.maximum(scale, 1e-12)
-    reach = scale.max(initial=1e-12) * (np.abs(logit(below)).max(initial=0.0) + 1)
-    low = np.full(below.size, mean.min(initial=np.inf) - reach)
-    high = np.full(below.size, mean.max(initial=-np.inf) + reach)
+    # Levels may be as large as numbers go.
+    with np.errstate(over="ignore"):
+        reach = scale.max(initial=1e-12) * (np.abs(logit(below)).max(initial=0.0) + 1)
+        low = np.full(below.size, np.nan_to_num(mean.min(initial=np.inf) - reach))
+        high = np.full(below.size, np.nan_to_num(mean.max(initial=-np.inf) + reach))
     for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        share = expit((middle[:, None] - mean) / scale).mean(axis=1)
+        middle = low / 2 + high / 2
+        with np.errstate(over="ignore"):
+            share = expit((middle[:, None] - mean) / scale).mean(axis=1)
         low, high = np.where(share < below, middle, low), np.where(share < below, high, middle)
-    return np.asarray((low + high) / 2)
+    return np.asarray(low / 2 + high / 2)
