@@ -10,7 +10,7 @@ from scipy.special import expit, ndtri
 
 from cocomplete.arrays import FloatArray
 from cocomplete.choosing import combine
-from cocomplete.choosing.combine import NEGLIGIBLE, TRUST, label_weights, number_weights
+from cocomplete.choosing.combine import NEGLIGIBLE, TRUST, equal_shares, label_weights, number_weights
 from cocomplete.choosing.held_out import Fold, Units
 from cocomplete.choosing.judge import (
     FACTOR_TRUST,
@@ -382,3 +382,9 @@ def test_deviations_are_not_made_nothing_where_nothing_was_wrong() -> None:
     assert calibrated(np.zeros(100_000), np.zeros(100_000, int), 1) == pytest.approx(
         SMALLEST_FACTOR, rel=0.01
     )
+
+
+def test_what_needs_no_held_out_labels_counts_for_half_of_the_pull() -> None:
+    np.testing.assert_allclose(equal_shares([False, True, False], 0.5), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(equal_shares([False, False], 0.5), [0.5, 0.5])
+    np.testing.assert_allclose(equal_shares([True], 0.5), [1.0])

@@ -74,7 +74,7 @@ def test_nothing_is_fetched_and_nothing_runs_in_attributes(page: str) -> None:
             if name in {"src", "href"}:
                 assert value.startswith("#") or value == "data:,"
     style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
-    assert set(re.findall(r"url\(([^)]*)\)", style)) == {'"#hatch"', '"#doubt"'}
+    assert set(re.findall(r"url\(([^)]*)\)", style)) == {'"#hatch"', '"#uncertain"'}
     assert "@import" not in style
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.choosing import kinds, minimiser_kind
-from cocomplete.choosing.combine import equal_shares
 from cocomplete.choosing.ensemble import EnsembleFit
 from cocomplete.choosing.first_look import LOOKED_AT, FirstLook
 from cocomplete.choosing.held_out import Fold, folds
@@ -115,11 +114,6 @@ def test_few_labels_have_averaged_logistic_regression() -> None:
     assert [KIND_OF["logistic"].applies(observed, YES_NO) for observed in (few, many)] == [True, False]
     wide = Observations(np.zeros((20, MOST_FEATURES + 1)), few.Y[:20])
     assert not KIND_OF["logistic"].applies(wide, np.zeros(MOST_FEATURES + 1, bool))
-
-
-def test_what_needs_no_held_out_labels_counts_for_half_of_the_pull() -> None:
-    np.testing.assert_allclose(equal_shares([False, True, False], 0.5), [0.25, 0.5, 0.25])
-    np.testing.assert_allclose(equal_shares([False, False], 0.5), [0.5, 0.5])
 
 
 def test_labels_alone_need_several() -> None:

@@ -347,8 +347,8 @@ def _equal(one: FloatArray, other: FloatArray) -> bool:
     """Whether two tables hold the same, NaN where the other has it; the first difference ends it."""
     step = max(1, COLUMN_NUMBERS // max(one.shape[1], 1))
     for first in range(0, len(one), step):
-        a, b = one[first : first + step], other[first : first + step]
-        if not ((a == b) | ((a != a) & (b != b))).all():  # noqa: PLR0124 - faster than isnan
+        some = slice(first, first + step)
+        if not np.array_equal(one[some], other[some], equal_nan=True):
             return False
     return True
 

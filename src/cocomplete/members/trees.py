@@ -34,7 +34,7 @@ OFFERED, MOST_OFFERED = 0.5, 64
 """Share of the features' number that a tree may ask of, picked anew for every tree, and the most."""
 
 LARGEST = 3e9
-"""Additions to histograms that bound how many rows a column is fitted to, if not told otherwise."""
+"""Additions to histograms that bound how many rows a column is fitted to, if nothing else is given."""
 
 DECIMALS = 6
 """Digits of standardised targets: rounding of another unit must not decide between equal questions."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 OBSERVED, FILLED, INK = "#8993a1", "#c2541a", "#1c2129"
-HATCH = "////"  # so that what was filled can be told without colour
+HATCH = "////"  # so that what was filled is recognised without colour
 
 
 def axes_for(ax: "Axes | None") -> "Axes":

@@ -44,9 +44,9 @@ def reliability(name: str, bins: Sequence[ReliabilityBin]) -> Drawing:
     rings: list[Mark] = []
     for place, one in enumerate(bins):
         x, y = across(one.predicted), up(one.rate)
-        # A bin that holds only ones or only zeros is given half a cell of doubt.
-        doubt = min(max(one.rate, 0.5 / one.cells), 1 - 0.5 / one.cells)
-        error = sqrt(doubt * (1 - doubt) / one.cells)
+        # Of a bin with only ones or only zeros half a cell counts as the other: its rate has an error too.
+        rate = min(max(one.rate, 0.5 / one.cells), 1 - 0.5 / one.cells)
+        error = sqrt(rate * (1 - rate) / one.cells)
         lines += f"M{at(x)} {at(up(one.rate - 2 * error))}V{at(up(one.rate + 2 * error))}"
         curve += f"{'L' if place else 'M'}{at(x)} {at(y)}"
         rings.append(Ring(x, y, 2.5 + 4.5 * sqrt(one.cells / most)))
