@@ -50,7 +50,7 @@ def tiny_objective(
 
 def cvxpy_minimum(objective: Objective) -> tuple[float, FloatArray]:
     """Minimum and minimiser of F, written in CVXPY's language from the definition, not from our code."""
-    data, d = objective.observed, objective.observed.n_features
+    data, d = objective.table, objective.table.n_features
     M = cp.Variable(objective.shape)
     free = objective.free_offsets
     offsets = cp.Variable((1, objective.shape[1])) if free else objective.offsets[None, :]

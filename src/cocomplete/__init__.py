@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cocomplete.estimator.loading import load
     from cocomplete.exceptions import InputError
     from cocomplete.pooling import pool
+    from cocomplete.stored import open
 
 __all__ = [
     "CoCompleter",
@@ -25,6 +26,7 @@ __all__ = [
     "load",
     "metrics",
     "model_selection",
+    "open",
     "plot",
     "pool",
     "statistics",
@@ -35,6 +37,7 @@ _HOMES = {
     "complete": "cocomplete.estimator.function",
     "load": "cocomplete.estimator.loading",
     "InputError": "cocomplete.exceptions",
+    "open": "cocomplete.stored",
     "pool": "cocomplete.pooling",
 }
 _MODULES = ("baselines", "datasets", "formats", "metrics", "model_selection", "plot", "statistics")

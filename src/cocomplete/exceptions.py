@@ -7,3 +7,7 @@ class InputError(ValueError):
     The message names the argument or file, what was found there and what to do about it. The command
     line prints it as one sentence and exits with 1; anything else that is raised is a defect of ours.
     """
+
+
+class ClusterLostError(RuntimeError):
+    """The cluster that a fit ran on is gone."""

@@ -10,13 +10,14 @@ other down severalfold.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cocomplete.arrays import FloatArray
-from cocomplete.engines.row_blocks import InProcess
+from cocomplete.engines.engine import Engine, Reference, Threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,12 +207,35 @@ def _safe_ratio(A: FloatArray) -> float:
 Pair = tuple[sparse.csr_array, sparse.csr_array]
 """Two sparse matrices with the same rows, side by side."""
 
-GRAM_PANEL = 256
+GRAM_PANEL = 1024
 """Rows, or columns, that are multiplied as a dense panel at a time."""
 
 DENSE_GRAM = 1500
 """Up to this many columns, or rows if they are fewer, a sparse matrix is judged by its dense Gram matrix,
 exactly; beyond by Lanczos."""
+
+
+class Census(NamedTuple):
+    """What blocks of a sparse matrix hold: its shape, how many numbers, and the sum of their squares."""
+
+    rows: int
+    columns: int
+    stored: int
+    squares: float
+    dtype: np.dtype[np.floating]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Reference], engine: Engine) -> "Census":
+        """Count."""
+        found = list(engine.collect(_counted, blocks))
+        rows, stored, squares = (sum(each[k] for each in found) for k in (0, 2, 3))
+        return cls(rows, found[0].columns, stored, float(squares), found[0].dtype)
+
+
+def _counted(block: Pair) -> Census:
+    left, right = block
+    squares = float(sum(np.square(part.data).sum() for part in block))
+    return Census(left.shape[0], left.shape[1] + right.shape[1], left.nnz + right.nnz, squares, left.dtype)
 
 
 class SparseSpectrum:
@@ -224,15 +248,24 @@ class SparseSpectrum:
         through the engine, block by block.
     floor : float, default=inf
         Directions at or below this singular value will not be asked for; by default none will.
+    engine : Engine, optional
+        Where the blocks are, if ``blocks`` are references; here, without.
+    census : Census, optional
+        Of the blocks, if the caller has it already.
     """
 
-    def __init__(self, blocks: Sequence[Pair], floor: float = float("inf")) -> None:
+    def __init__(
+        self,
+        blocks: Sequence[Reference],
+        floor: float = float("inf"),
+        engine: Engine | None = None,
+        census: "Census | None" = None,
+    ) -> None:
         self.blocks, self.floor = blocks, floor
-        left, right = blocks[0]
-        self.dtype = left.dtype
-        self.columns = left.shape[1] + right.shape[1]
-        rows = sum(left.shape[0] for left, _ in blocks)
-        self.wide = self.columns > DENSE_GRAM >= rows
+        self.engine = Threads() if engine is None else engine
+        census = Census.of(blocks, self.engine) if census is None else census
+        self.dtype, self.columns = census.dtype, census.columns
+        self.wide = self.columns > DENSE_GRAM >= census.rows
         self.exact = self.wide or self.columns <= DENSE_GRAM
 
     def largest(self) -> float:
@@ -253,7 +286,7 @@ class SparseSpectrum:
 
     def images(self, vectors: FloatArray) -> FloatArray:
         """Multiply the matrix by vectors, one per column."""
-        return np.concatenate(list(InProcess.visit(self.blocks, lambda block: _image(block, vectors))))
+        return np.concatenate(list(self.engine.collect(_image, self.blocks, vectors=vectors)))
 
     def trace_norm(self) -> float:
         """Sum of the singular values; infinite if the matrix is too large to know it exactly."""
@@ -290,12 +323,12 @@ class SparseSpectrum:
                 (self._stacked().T.tocsr(), sparse.csr_array((self.columns, 0), dtype=self.dtype))
             )
         # Added up in the first block's, each as large as the sum.
-        grams = InProcess.visit(self.blocks, _block_gram)
+        grams = self.engine.collect(_block_gram, self.blocks)
         return reduce(lambda total, own: np.add(total, own, out=total), grams)
 
     def _stacked(self) -> sparse.csr_array:
         """All of a matrix with few rows."""
-        return sparse.vstack([sparse.hstack(block) for block in self.blocks], format="csr")
+        return sparse.vstack(list(self.engine.collect(sparse.hstack, self.blocks)), format="csr")
 
     def _lanczos_norm(self) -> float:
         values, vectors = self._lanczos(1)
@@ -306,7 +339,7 @@ class SparseSpectrum:
 
     def _apply(self, v: FloatArray) -> FloatArray:
         total = np.zeros_like(v)
-        for of_block in InProcess.visit(self.blocks, lambda block: _applied(block, v)):
+        for of_block in self.engine.collect(_applied, self.blocks, v=v):
             total += of_block
         return total
 
@@ -319,15 +352,15 @@ class SparseSpectrum:
 
 
 def _block_gram(block: Pair) -> FloatArray:
-    """Gram matrix of a block, summed over panels of rows that fit the cache."""
+    """Gram matrix of a block: products of panels of its rows, summed in double precision."""
     left, right = block
     columns = left.shape[1] + right.shape[1]
-    gram: FloatArray | None = None
+    gram: FloatArray = np.zeros((columns, columns))
     for first in range(0, left.shape[0], GRAM_PANEL):
         rows = slice(first, first + GRAM_PANEL)
         panel = np.hstack((left[rows].toarray(), right[rows].toarray()))
-        gram = panel.T @ panel if gram is None else np.add(gram, panel.T @ panel, out=gram)
-    return np.zeros((columns, columns), left.dtype) if gram is None else gram
+        gram += panel.T @ panel
+    return gram
 
 
 def _image(block: Pair, vectors: FloatArray) -> FloatArray:

@@ -13,7 +13,8 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.choice import SOLVERS
-from cocomplete.solvers.factored import FactoredRun, solve_factored
+from cocomplete.solvers.factored import solve_factored
+from cocomplete.solvers.factored_run import FactoredRun
 from cocomplete.solvers.factors import factor_svd
 from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.polish import clear_rank, polish
@@ -51,6 +52,24 @@ def test_the_gap_is_honest_far_from_the_minimum_too(solver: str, regime: str, fr
     for iterations in (1, 2, 3, 10, 20):
         solution = SOLVERS[solver].solve(objective, tol=1e-9, max_iter=iterations)
         assert solution.duality_gap >= (solution.objective - minimum) / solution.objective - 1e-7
+
+
+@pytest.mark.parametrize("free_offsets", [False, True])
+@pytest.mark.parametrize("regime", ["smooth", "interpolation"])
+def test_a_long_table_is_started_from_some_rows_and_ends_at_the_same_minimum(
+    regime: str, free_offsets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = make_low_rank_multilabel(300, 20, 8, rank=2, observed=0.5, random_state=1)
+    observed = Observations(data.X, data.Y).without_one_sided_labels()
+    objective = Objective(
+        observed, 5.0, 5.0 if regime == "interpolation" else 0.0, 0.2, np.zeros(28), free_offsets
+    )
+    whole = solve_factored(objective, tol=1e-5, max_iter=500)
+    monkeypatch.setattr("cocomplete.solvers.start.START_ROWS", 60)
+    monkeypatch.setattr("cocomplete.solvers.factored_run.LONG", 100)
+    started = solve_factored(objective, tol=1e-5, max_iter=500)
+    assert started.converged
+    assert started.objective == pytest.approx(whole.objective, rel=2e-5)
 
 
 @pytest.mark.parametrize("free_offsets", [False, True])
@@ -220,7 +239,7 @@ def test_wide_tables_are_certified_by_their_rows_or_by_lanczos(rows: int) -> Non
 def test_constraints_are_not_let_go_because_a_capped_rank_leaves_a_gap() -> None:
     data = make_low_rank_multilabel(120, 30, 10, 3, 0.5, random_state=0)
     objective = Objective(Observations(data.X, data.Y), 1.0, 1.0, 0.01, np.zeros(40))
-    run = FactoredRun(objective, Cells.of(objective.observed), 1e-3, 3, started=0.0)
+    run = FactoredRun(objective, Cells.of(objective.table), 1e-3, 3, started=0.0)
     run.solve(None, 30)
     assert run.function.rho >= run.constraints.first_rho
     slopes = run.function.value(run._first(None))[1]
@@ -260,7 +279,7 @@ def test_answers_do_not_depend_on_the_number_of_threads(
     monkeypatch.setattr("cocomplete.problem.cells.PART_NUMBERS", 1)
     data = make_low_rank_multilabel(200, 20, 6, 3, share, random_state=0)
     objective = Objective(Observations(data.X, data.Y), 0.5, 0.0, 0.1, np.zeros(26))
-    assert len(Cells.of(objective.observed).parts()) > 4
+    assert len(Cells.of(objective.table).parts()) > 4
     before, answers = get_num_threads(), []
     for threads in (1, THREADS):
         set_num_threads(threads)

@@ -47,7 +47,7 @@ def test_subgradient_inequality_of_the_whole_loss(seed: int) -> None:
 
 def test_gradient_vanishes_off_the_observed_cells() -> None:
     objective = tiny_objective(1, residual_penalty=0.5)
-    known = np.hstack((objective.observed.X_known, objective.observed.Y_known))
+    known = np.hstack((objective.table.X_known, objective.table.Y_known))
     gradient = objective.loss(np.ones(objective.shape))[1]
     assert np.all(gradient[~known] == 0)
     assert np.all(gradient[known] != 0)

@@ -51,7 +51,7 @@ def test_accelerated_iterates_are_the_published_ones() -> None:
         Recipe(max_iter=40),
         monitor=lambda M, _: seen.append(M.dense()) or {},  # type: ignore[func-returns-value]
     )
-    for ours, plain in zip(seen, published_iterates(objective.observed.X, 0.5, 40), strict=True):
+    for ours, plain in zip(seen, published_iterates(objective.table.X, 0.5, 40), strict=True):
         np.testing.assert_allclose(ours, plain, atol=1e-9)
 
 
@@ -128,7 +128,7 @@ def test_a_quadratic_need_not_be_looked_at_twice(backtrack: bool, restart: bool)
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_free_label_offsets_reach_the_joint_minimum(accelerate: bool) -> None:
     objective = tiny_objective(5, free_offsets=True)
-    data, d, n = objective.observed, 5, 8
+    data, d, n = objective.table, 5, 8
     M, b = cp.Variable((8, 8)), cp.Variable((1, 3))
     Z = M[:, d:] + np.ones((8, 1)) @ b
     residual = cp.multiply(data.X_known.astype(float), M[:, :d] - np.nan_to_num(data.X))
@@ -176,7 +176,7 @@ def test_continuation_starts_each_from_the_one_before() -> None:
 def test_single_precision_stays_single() -> None:
     objective = squared()
     single = Objective(
-        Observations(objective.observed.X.astype(np.float32), np.empty((30, 0), np.float32)),
+        Observations(objective.table.X.astype(np.float32), np.empty((30, 0), np.float32)),
         0.5,
         0.0,
         0.5,

@@ -24,7 +24,7 @@ def printed_algorithm(
     objective: Objective, iterations: int, step: float = 100.0, decay: float = 0.99, floor: float = 40.0
 ) -> list[FloatArray]:
     """Algorithm 1 with nothing but numpy.linalg.svd."""
-    data = objective.observed
+    data = objective.table
     d = data.n_features
     X, Y = np.nan_to_num(data.X), np.nan_to_num(data.Y)
     M, eta, iterates = np.zeros(objective.shape), step, []

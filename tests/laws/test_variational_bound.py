@@ -94,9 +94,9 @@ def test_the_bound_gains_while_precisions_are_updated() -> None:
 
 
 def assert_same_sites(ascent: _Ascent, sites: list[Sites]) -> None:
-    for block, one in zip(ascent.blocks, sites, strict=True):
-        np.testing.assert_array_equal(block.sites.weight, one.weight)
-        np.testing.assert_array_equal(block.sites.pull, one.pull)
+    for own, one in zip(sites_of(ascent), sites, strict=True):
+        np.testing.assert_array_equal(own.weight, one.weight)
+        np.testing.assert_array_equal(own.pull, one.pull)
 
 
 def worse(self: _Ascent, point: _Point, *, learns: bool) -> FactorState:
@@ -110,15 +110,14 @@ def revisited(
     """Sums and sites that a pass at the point reached gives from some sites on."""
     again = _Ascent(Cells.of(observed), ascent.base)
     again.pace = pace
-    for block, one in zip(again.blocks, sites, strict=True):
-        block.place(one)
+    again.sites = [sites]
     return again._visit(ascent.reached.state).sums, sites_of(again)
 
 
 def test_steps_that_lower_the_bound_are_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(1, n=60)
     ascent = ascended(observed)
-    reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
+    reached, bounds, (before, _) = ascent.reached, list(ascent.bounds), ascent.sites
     monkeypatch.setattr(_Ascent, "_updated", worse)
     ascent.next = ascent._updated(reached, learns=True)
     paces = [PACE]
@@ -140,7 +139,7 @@ def test_steps_that_lower_the_bound_are_taken_back(monkeypatch: pytest.MonkeyPat
 def test_a_removal_that_lowers_the_bound_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     observed, _, _ = modelled_table(1, n=60)
     ascent = ascended(observed)
-    reached, bounds, (before,) = ascent.reached, list(ascent.bounds), ascent.sites
+    reached, bounds, (before, _) = ascent.reached, list(ascent.bounds), ascent.sites
     after, strongest = sites_of(ascent), 1 + np.argmax((reached.state.V[:, 1:] ** 2).sum(axis=0))
     kept = ascent._updated(reached, learns=True)
     ascent.next = kept.without(np.array([strongest]))

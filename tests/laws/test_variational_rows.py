@@ -52,11 +52,12 @@ def test_blocks_of_rows_add_up_to_the_table(rows: int, table: Observations) -> N
     assert max(block.cells.shape[0] for block in cut.blocks) <= rows
     np.testing.assert_array_equal(cut.count, ascent.count)
     np.testing.assert_allclose(cut.squares, ascent.squares, rtol=1e-12)
-    (sites,), first = sites_of(ascent), 0
+    (sites,), first, own = sites_of(ascent), 0, []
     for block in cut.blocks:
         last = first + block.labels.size
-        block.place(type(sites)(sites.weight[first:last], sites.pull[first:last]))
+        own.append(type(sites)(sites.weight[first:last], sites.pull[first:last]))
         first = last
+    cut.sites = [own]
     assert first == sites.weight.size
     cut.pace = ascent.pace
     one, other = ascent._visit(ascent.next), cut._visit(ascent.next)
@@ -130,7 +131,7 @@ def test_rows_that_have_settled_stand_still(seed: int, pace: float) -> None:
     rows, settled = block.settle(posterior.columns, pace, 200, ROW_TOL)
     assert settled.all()
     before, _ = block.label_moments(rows, posterior.columns)
-    block.visit(posterior.columns, pace)
+    block.visit(block.sites, posterior.columns, pace)
     after, _ = block.label_moments(block.rows(posterior.columns)[0], posterior.columns)
     np.testing.assert_allclose(after, before, atol=2 * ROW_TOL)
 

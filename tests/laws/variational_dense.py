@@ -33,7 +33,7 @@ def ascended(observed: Observations, sweeps: int = 2) -> _Ascent:
 
 
 def sites_of(ascent: _Ascent) -> list[Sites]:
-    return [block.sites for block in ascent.blocks]
+    return list(ascent.sites[-1])
 
 
 class Dense(NamedTuple):

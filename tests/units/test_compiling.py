@@ -43,7 +43,7 @@ def test_the_logger_names_it(caplog: pytest.LogCaptureFixture) -> None:
 SCRIPT = """
 import numpy as np
 from cocomplete import CoCompleter, kernels
-from cocomplete.solvers import factored
+from cocomplete.solvers import factored_run
 
 rng = np.random.default_rng(0)
 U = rng.normal(size=(60, 2))
@@ -52,7 +52,7 @@ Y = (U @ rng.normal(size=(2, 2)) > 0).astype(float)
 X[rng.random(X.shape) < 0.3] = np.nan
 Y[rng.random(Y.shape) < 0.3] = np.nan
 # Tables of both precisions, and each as if it were large enough for search directions in single precision.
-for factored.SMALL in (20_000, 0):
+for factored_run.SMALL in (20_000, 0):
     for dtype in (np.float64, np.float32):
         CoCompleter().fit(X.astype(dtype), Y.astype(dtype)).complete(X[:5].astype(dtype))
 for name in kernels.__all__:

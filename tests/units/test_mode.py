@@ -53,7 +53,7 @@ def row_gradient(mode: Mode, x: FloatArray, y: FloatArray, u: FloatArray) -> Flo
 def test_folding_the_rows_of_the_fit_in_gives_the_fit(seed: int, free_offsets: bool) -> None:
     objective = tiny_objective(seed, offsets=True, free_offsets=free_offsets)
     solution = solve_factored(objective, tol=1e-7, max_iter=500)
-    cells = Cells.of(objective.observed)
+    cells = Cells.of(objective.table)
     mode = Mode.of(objective, solution, cells)
     predicted = mode.predict(cells)
     own = solution.M.dense()
@@ -70,10 +70,10 @@ def test_folding_the_rows_of_the_fit_in_gives_the_fit(seed: int, free_offsets: b
 def test_features_met_exactly_are_nearly_met_in_new_rows(seed: int) -> None:
     objective = tiny_objective(seed, rank_penalty=0.7, residual_penalty=0.7)
     solution = solve_factored(objective, tol=1e-6, max_iter=500)
-    cells = Cells.of(objective.observed)
+    cells = Cells.of(objective.table)
     predicted = Mode.of(objective, solution, cells).predict(cells)
-    known = objective.observed.X_known
-    miss = np.abs(predicted.mean[:, :5] - objective.observed.X)[known]
+    known = objective.table.X_known
+    miss = np.abs(predicted.mean[:, :5] - objective.table.X)[known]
     assert miss.max() < 0.05
     np.testing.assert_allclose(predicted.mean, solution.M.dense(), atol=0.05)
 
@@ -117,7 +117,7 @@ def test_the_gradient_written_here_is_that_of_the_cost() -> None:
 def test_left_out_noise_is_that_of_refits_without_the_cell(
     monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    observed = Observations(tiny_objective(3).observed.X, np.empty((8, 0)))
+    observed = Observations(tiny_objective(3).table.X, np.empty((8, 0)))
     objective = Objective(observed, 0.7, 0.0, 0.5, np.zeros(5))
     solution = solve_factored(objective, tol=1e-7)
     cells = Cells.of(observed)

@@ -79,7 +79,8 @@ def test_predictions_after_loading_are_bit_equal(
     assert again.get_params() == model.get_params()
     assert set(vars(again)) == set(vars(model))
     assert_same(model, again, clinic.X, Y)
-    assert_same(model, again, clinic.X[:7] + 0.1, None)
+    first = clinic.X[:7]
+    assert_same(model, again, np.where(np.isin(first, (0, 1)), first, first + 0.1), None)
     # The same model has the same bytes, whoever writes it.
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()

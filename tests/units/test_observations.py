@@ -6,10 +6,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from polars.testing import assert_frame_equal, assert_series_equal
 from scipy import sparse
 
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
+from cocomplete.table.containers import read_container
 from cocomplete.table.refill import fill_like
 
 nan = np.nan
@@ -169,3 +171,17 @@ def test_whole_numbers_that_a_type_does_not_hold_make_it_a_float(dtype: Any, fil
     filled = fill_like(frame, "X", np.full((2, 1), fill), np.array([[True], [False]]))
     assert filled["a"].to_list() == [1.0, fill]
     assert filled["a"].dtype == pl.Float64
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+def test_a_polars_frame_of_floats_is_read_and_filled_as_its_columns_are(dtype: Any) -> None:
+    frame = pl.DataFrame({"a": [1.1, None, nan], "b": [-0.0, 2.2, 3.3]}, schema={"a": dtype, "b": dtype})
+    mixed = frame.with_columns(pl.Series("c", [1, 2, None]))
+    at_once, by_column = read_container(frame, "X"), read_container(mixed, "X")
+    assert at_once.names == ("a", "b")
+    np.testing.assert_array_equal(at_once.numbers, by_column.numbers[:, :2].astype(at_once.numbers.dtype))
+    fills = np.full((3, 3), 7.7)
+    filled = fill_like(frame, "X", fills[:, :2], at_once.known)
+    assert_frame_equal(filled, fill_like(mixed, "X", fills, by_column.known).drop("c"))
+    assert np.signbit(filled["b"][0])
+    assert_series_equal(fill_like(frame["a"], "y", fills[:, :1], at_once.known[:, :1]), filled["a"])

@@ -80,7 +80,7 @@ class GoldbergMC(TransductiveCompleter):
         μ and λ used for labels.
     n_iter_, history_, objective_, duality_gap_
         Of ``label_solution_``, without the path that led near it; the gap is NaN where no bound is known. The
-        objective is divided by λ/|Ω_Y|.
+        objective is divided by ``λ/|Ω_Y|``.
     validation_ : list of dict or None
         What was tried on held-out cells, and its errors.
     n_features_in_, feature_names_in_, label_names_in_
@@ -88,14 +88,14 @@ class GoldbergMC(TransductiveCompleter):
 
     Notes
     -----
-    The objective, with y in {−1, +1} and z the label part of M (plus b in MC-b), is
+    The objective, with y in {−1, +1} and z the label part of M (plus b in MC-b), is::
 
         μ‖M‖_* + (1/|Ω_X|) Σ_{Ω_X} ½(M_ij − X_ij)² + (λ/|Ω_Y|) Σ_{Ω_Y} log(1 + exp(−y_ij z_ij)).
 
-    Divided by λ/|Ω_Y| it is the paper's F with w = |Ω_Y|/(2λ|Ω_X|), λ1 = μ|Ω_Y|/λ and λ2 = 0, which is how it
-    is solved. A fixed-point step is M ← SVT_{τμ}(M − τ∇) with τ = min(3.8|Ω_Y|/λ, |Ω_X|), and for b a
-    gradient step of 3.8|Ω_Y|/(λn); MC-1 resets its column of ones after each. μ falls from a quarter of the
-    largest singular value of the observed matrix by a factor of four at a time.
+    Divided by ``λ/|Ω_Y|`` it is the paper's F with ``w = |Ω_Y|/(2λ|Ω_X|)``, ``λ1 = μ|Ω_Y|/λ`` and λ2 = 0,
+    which is how it is solved. A fixed-point step is M ← SVT_{τμ}(M − τ∇) with ``τ = min(3.8|Ω_Y|/λ, |Ω_X|)``,
+    and for b a gradient step of ``3.8|Ω_Y|/(λn)``; MC-1 resets its column of ones after each. μ falls from a
+    quarter of the largest singular value of the observed matrix by a factor of four at a time.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class GoldbergMC(TransductiveCompleter):
         self, objective: Objective, penalties: list[float], start: LowRank | None = None
     ) -> Iterator[tuple[float, Model]]:
         """Goldberg et al.'s plain steps, or accelerated ones where nothing has to be as published."""
-        n, d = objective.shape[0], objective.observed.n_features
+        n, d = objective.shape[0], objective.table.n_features
         published = self.preset == "paper"
         # 3.8 instead of 4 leaves room for the step in b, taken at the same time.
         curvature = max(1 / 3.8, 2 * objective.feature_weight) if published else objective.smoothness
@@ -281,7 +281,7 @@ class GoldbergMC(TransductiveCompleter):
         if self.variant != "mc-b":
             return units, objective
         offsets = np.concatenate((np.zeros_like(units.center), shrunken_log_odds(observed.Y)))
-        data = objective.observed.without_one_sided_labels()
+        data = objective.table.without_one_sided_labels()
         return units, replace(objective, observed=data, offsets=offsets, free_offsets=True)
 
     def _keep(

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.checkpoint import Stage
 from cocomplete.choosing.combine import equal_shares, label_weights, number_weights, stretch
+from cocomplete.choosing.ensemble_state import go_on, store
 from cocomplete.choosing.held_out import Units, folds
 from cocomplete.choosing.judge import (
     PART_NAMES,
@@ -56,7 +58,6 @@ AVERAGES = (Candidate("average"), Candidate("scores"))
 """Members where nothing was held out: the evidence lower bound sets their hyperparameters."""
 
 TRIVIAL = Candidate("trivial")
-
 BY_EVIDENCE, EVIDENCE_SHARE = "logistic", 0.5
 """The kind that takes part where few labels can be held out and needs none of them, and what part of the
 labels' weights is pulled towards it; the other kinds share the rest equally."""
@@ -81,6 +82,8 @@ class EnsembleFit:
     groups : ndarray of int, shape (n_features + n_labels,), optional
         Columns with the same number encode one of the user's: they are held out together, and none of them
         is predicted from another.
+    stage : Stage, optional
+        Where it is stored what has been judged and fitted; what is found there is gone on from.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class EnsembleFit:
         leave_out: Collection[str] = (),
         progress: Progress | None = None,
         groups: NDArray[np.intp] | None = None,
+        stage: Stage | None = None,
     ) -> None:
         self.observed, self.yes_no, self.progress = observed, yes_no, progress
         self.kinds = [
@@ -100,9 +104,8 @@ class EnsembleFit:
             for kind in KINDS
             if kind.applies(observed, yes_no) and (kind.name not in leave_out or kind.name == "trivial")
         ]
-        self.whole = SharedFits(
-            observed, yes_no, content_keys(observed, seed), solve, progress, groups=groups
-        )
+        keys = content_keys(observed, seed)
+        self.whole = SharedFits(observed, yes_no, keys, solve, progress, groups=groups)
         judged = self.whole
         self.judged_rows = np.arange(observed.n_samples)
         if observed.n_samples > JUDGED_ROWS:
@@ -112,7 +115,9 @@ class EnsembleFit:
         self.whole.earlier = self.folds[0] if self.folds else None
         self.held = HeldOut.of([fits.fold for fits in self.folds], Units.of(observed))
         self.contest = Contest(self.held, [fits.fold.row.size for fits in self.folds])
-        self.interrupted = False
+        self.interrupted, self.n_judged, self.stage = False, 0, stage
+        self.members: dict[Candidate, Member] = {}
+        go_on(self, stage)
 
     def run(self) -> "EnsembleFit":
         """Judge, weigh and fit; where asked to stop, go on with what has been judged, or fitted, by then."""
@@ -146,7 +151,7 @@ class EnsembleFit:
         """Let every kind predict the held-out cells; where asked to stop, finished ones take part."""
         if not self.folds:
             return
-        for place, kind in enumerate(self.kinds, 1):
+        for kind in self.kinds[self.n_judged :]:
             finished = self.contest.candidates()
             kind.judge(self.folds, self.contest)
             if stop_requested():
@@ -154,16 +159,17 @@ class EnsembleFit:
                 self.contest.keep(finished)
                 acknowledge_stop()
                 return
-            self._report(kind.name, JUDGING_SHARE * place / len(self.kinds))
+            self.n_judged += 1
+            store(self, self.stage)
+            self._report(kind.name, JUDGING_SHARE * self.n_judged / len(self.kinds))
 
     def _judged(self, part: Part) -> bool:
         return bool(self.held.where(part).size) and len(self.contest.candidates()) > 1
 
     def _asked(self, part: Part) -> bool:
         """Whether the table has such cells at all."""
-        if part in FEATURE_PARTS:
-            return bool((self.yes_no == (part == "yes-no")).any())
-        return self.observed.n_labels > 0
+        of_features = bool((self.yes_no == (part == "yes-no")).any())
+        return of_features if part in FEATURE_PARTS else self.observed.n_labels > 0
 
     # -- choosing and weighing -------------------------------------------------------------------------
 
@@ -222,9 +228,9 @@ class EnsembleFit:
 
     def _std_factor(self) -> FloatArray:
         """Give the factor of standard deviations for 90 % intervals to hold 90 % of held-out numbers."""
-        where = self.held.where("numbers")
         if not self._judged("numbers"):
             return np.ones(self.observed.n_features)
+        where = self.held.where("numbers")
         ratios = np.abs(self._pooled("numbers") - self.held.value[where])
         ratios /= np.maximum(self._pooled_std(), 1e-300)
         return calibrated(ratios, self.held.column[where], self.observed.n_features)
@@ -267,9 +273,10 @@ class EnsembleFit:
             for one in self.weights[part]
         }
         wanted = {one: parts for one, parts in wanted.items() if parts}
-        members: dict[Candidate, Member] = {
-            one: KIND_OF[one.kind].fit(None, self.whole, wanted[one]) for one in AVERAGES if one in wanted
-        }
+        members = self.members
+        for one in AVERAGES:
+            if one in wanted and one not in members:
+                members[one] = KIND_OF[one.kind].fit(None, self.whole, wanted[one])
         # What is drawn from, and completes rows, is fitted in any case.
         source = self.whole.source
         self.interrupted |= any(one.posterior.interrupted for one in (source, *self.whole.averages()))
@@ -281,6 +288,8 @@ class EnsembleFit:
             if one not in members:
                 member = members[one] = KIND_OF[one.kind].fit(one.setting, self.whole, parts)
                 self.interrupted |= isinstance(member, Minimiser) and member.solution.interrupted
+            if not self.interrupted:
+                store(self, self.stage)
         # Asked to stop before any: what was fitted in any case.
         own = AVERAGES[int(source.encoding.gaussian)]
         if not members and own.kind in [kind.name for kind in self.kinds]:
@@ -289,10 +298,8 @@ class EnsembleFit:
 
     def joint(self) -> Average:
         """Give what is drawn from: the average with the larger weight, in numbers if there are any."""
-        shares = sum(
-            (self.ensemble.weights[part] for part in LABEL_PARTS),
-            1e3 * self.ensemble.weights["numbers"],
-        )
+        weights = self.ensemble.weights
+        shares = sum((weights[part] for part in LABEL_PARTS), 1e3 * weights["numbers"])
         found = [
             (float(share), -k, one)
             for k, (share, one) in enumerate(zip(np.asarray(shares), self.ensemble.members, strict=True))
@@ -388,7 +395,6 @@ class EnsembleFit:
         return found
 
     def _report(self, what: str, share: float) -> None:
+        record = {"stage": "judging", "iteration": len(self.contest.means), "what": what, "share": share}
         if self.progress is not None:
-            self.progress(
-                {"stage": "judging", "iteration": len(self.contest.means), "what": what, "share": share}
-            )
+            self.progress(record)

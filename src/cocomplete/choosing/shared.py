@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,10 @@ class SharedFits:
         self._linear: dict[bool, LinearAverage] = {}
         self._moments: dict[bool, Moments] = {}
         self._completed: CompletedRows | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave functions out, which belong to the process."""
+        return vars(self) | {"solve": None, "progress": None}
 
     @property
     def _spare(self) -> int | None:

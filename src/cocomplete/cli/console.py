@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -43,7 +43,9 @@ def progress_line(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any]],
         TimeRemainingColumn(compact=True),
     )
     live = stderr.is_terminal and not quiet
-    with Progress(*columns, console=stderr, transient=True, disable=not live) as line:
+    line = Progress(*columns, console=stderr, transient=True, disable=not live)
+    # Before rich 15 even a line that is never shown ends with a newline.
+    with line if live else nullcontext():
         task = line.add_task("starting", total=None)
         lines = _Lines(quiet=quiet or live)
 
@@ -62,6 +64,8 @@ def _described(record: dict[str, Any]) -> str:
     """Say in a few words what a fit is doing."""
     if record.get("stage") == "judging":
         return f"on held-out cells: {record.get('what', 'candidate ' + str(record['iteration']))}"
+    if record.get("stage") == "completing":
+        return f"block {record['block']} of {record['blocks']}"
     if record.get("stage") == "averaging":
         return f"averaging over factors, sweep {record['iteration']}"
     text = f"iteration {record['iteration']}, objective {record['objective']:.6g}"

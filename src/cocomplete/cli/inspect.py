@@ -43,10 +43,23 @@ def inspect(
     say_notes(read, quiet=json)
     with guarded(table, quiet=False):
         rows = _rows(read.frame, choice)
+        need = _need(*choice.tables(read.frame))
     if json:
-        typer.echo(dumps({"rows": read.frame.height, "columns": rows, "notes": read.notes}, indent=2))
+        found = {"rows": read.frame.height, "columns": rows, "notes": read.notes, "memory": need}
+        typer.echo(dumps(found, indent=2))
         return
     _show(rows, read.frame.height)
+    if need is not None:
+        typer.echo(f"complete needs about {need / 2**30:.1f} GiB of memory beyond the table")
+
+
+def _need(X: "pl.DataFrame", y: "pl.DataFrame | None") -> int | None:
+    """Give the bytes that a fit with the defaults needs; None of a table that is small."""
+    from cocomplete.estimator.completer import CoCompleter
+    from cocomplete.estimator.memory_forecast import forecast, is_small
+    from cocomplete.estimator.settings import Settings
+
+    return None if is_small(X, y) else forecast(Settings.checked(CoCompleter().get_params()), X, y)
 
 
 def _rows(frame: "pl.DataFrame", choice: "Choice") -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from cocomplete.exceptions import InputError
+from cocomplete.operating_system import is_running
 
 INTERRUPTED = 130
 
@@ -73,9 +74,6 @@ def _holder(lock: Path) -> int | None:
     """Give the process that holds a lock; None if it is gone."""
     try:
         holder = int(lock.read_text())
-        os.kill(holder, 0)
-    except (ValueError, ProcessLookupError, FileNotFoundError):
+    except (ValueError, FileNotFoundError):
         return None
-    except PermissionError:
-        return holder
-    return holder
+    return holder if is_running(holder) else None

@@ -80,10 +80,12 @@ class InProcess:
         if threads <= 1:
             yield from map(function, blocks)
             return
-        # As many results are waiting as there are threads, no more: each may be large.
+        # One more is handed out than there are threads, so that none is idle while the oldest result is
+        # waited for; no more than that, because each may be large.
+        ahead = threads + 1
         with one_thread(), ThreadPoolExecutor(threads) as pool:
-            waiting = deque(pool.submit(function, block) for block in blocks[:threads])
-            for block in blocks[threads:]:
+            waiting = deque(pool.submit(function, block) for block in blocks[:ahead])
+            for block in blocks[ahead:]:
                 yield waiting.popleft().result()
                 waiting.append(pool.submit(function, block))
             while waiting:

@@ -15,6 +15,7 @@ from cocomplete.fitted.describe import describe, low_rank_member
 from cocomplete.fitted.model import Model
 from cocomplete.members.minimiser import Minimiser
 from cocomplete.solvers.choice import choose
+from cocomplete.solvers.solution import Solution
 
 
 def fitted_attributes(settings: Settings, result: FitResult) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def fitted_attributes(settings: Settings, result: FitResult) -> dict[str, Any]:
             for k, one in enumerate(model.ensemble.members)
         ),
         "validation_": result.validation,
-        **_low_rank_attributes(model),
+        **_low_rank_attributes(model, result.n_rows),
         **_certificate_attributes(settings, result),
         "recorded_share_": None if model.positive is None else model.positive.found.share,
         "thresholds_": _thresholds(settings.threshold, model, result.held_out),
@@ -45,12 +46,23 @@ def without_fitted(attributes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _low_rank_attributes(model: Model) -> dict[str, Any]:
-    """Describe the member with the largest weight of those that have factors."""
+def _low_rank_attributes(model: Model, n_rows: int | None) -> dict[str, Any]:
+    """Describe the member with the largest weight of those that have factors.
+
+    Parameters
+    ----------
+    model : Model
+    n_rows : int or None
+        Of the table, if the model keeps a sample of them.
+    """
     member = low_rank_member(model.ensemble)
     table = model.informative.narrow(model.fitted_as(model.observed))
     found = describe(member, table, model.informative)
     F = member.objective if isinstance(member, Minimiser) else None
+    if n_rows is not None and F is None:
+        # From the sample's singular values to those of all rows.
+        larger = np.sqrt(n_rows / model.observed.n_samples)
+        found = found._replace(singular_values=larger * found.singular_values)
     return {
         "rank_": len(found.singular_values),
         "singular_values_": found.singular_values,
@@ -74,14 +86,24 @@ def _certificate_attributes(settings: Settings, result: FitResult) -> dict[str, 
     return {
         "certified_": True,
         "solver_": choose(settings.solver, fit.objective)[0],
-        "feature_solution_": leading.solution if isinstance(leading, Minimiser) else fit.solution,
-        "label_solution_": fit.solution,
-        "polished_": fit.solution is not certified,
+        "feature_solution_": _whole_solution(leading if isinstance(leading, Minimiser) else fit),
+        "label_solution_": _whole_solution(fit),
+        "polished_": _polished(fit),
         "objective_": certified.objective,
         "duality_gap_": certified.duality_gap,
         "converged_": certified.converged,
         "history_": certified.history,
     }
+
+
+def _polished(fit: Minimiser) -> bool:
+    """Whether what answers is a refit of what was certified."""
+    return fit.solution.M.s is not fit.certified.M.s
+
+
+def _whole_solution(fit: Minimiser) -> Solution:
+    """Give the solution for all rows; a model of a sample of them answers with these alone."""
+    return fit.solution if _polished(fit) else fit.certified
 
 
 def _thresholds(threshold: Any, model: Model, held_out: HeldOutLabels | None) -> FloatArray:

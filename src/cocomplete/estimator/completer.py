@@ -1,19 +1,23 @@
 """CoCompleter: stores parameters, validates once, delegates, exposes results."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 from cocomplete.estimator.attributes import fitted_attributes, without_fitted
 from cocomplete.estimator.callbacks import CallbackSupportMixin, task_reporter, with_callbacks
-from cocomplete.estimator.columns import column_attributes
-from cocomplete.estimator.fitting import fit_model
+from cocomplete.estimator.fit_sparse import fit_sparse
+from cocomplete.estimator.long_tables import as_blocks, engine_for
+from cocomplete.estimator.memory_forecast import check_memory
 from cocomplete.estimator.messages import Messages
 from cocomplete.estimator.prediction_methods import PredictionMethods
 from cocomplete.estimator.settings import Settings
-from cocomplete.estimator.tables import UserTables, schemas
-from cocomplete.estimator.training import TrainingTable
+from cocomplete.estimator.sparse_input import SparseInput, check_settings
+from cocomplete.estimator.starting import BlockStart, TableStart
 from cocomplete.interrupts import interrupts
 from cocomplete.kernels.compiling import compiling_announced
 from cocomplete.solvers.solution import Progress
+from cocomplete.table.sparse_matrix import is_sparse
 
 
 class CoCompleter(CallbackSupportMixin, PredictionMethods):
@@ -89,6 +93,10 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
     random_state : int, Generator or None, default=None
         Which cells are held out; no solver uses randomness. None is 0: the same table, the same answer, in
         whatever order its rows and columns stand.
+    sparse_missing : {"zero", "unknown"} or None, default=None
+        What a cell of a SciPy sparse ``X`` or ``y`` means that is not stored: an observed 0 (a stored NaN is
+        unknown then), or unknown (stored zeros are observed). Sparse tables need one of them; dense ones do
+        not look at it. The minimiser of F with λ2 = 0 answers for sparse tables, whatever ``averaging`` is.
     verbose : int, default=0
         At 1, log on the ``cocomplete`` logger what was chosen and why, and how the solver ended; at 2, log
         every candidate and iteration too.
@@ -96,6 +104,13 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         What Ctrl-C does during :meth:`fit`. "raise": KeyboardInterrupt, and the estimator stays as it was.
         "keep": the fit ends soon with the best model so far and a warning; a second Ctrl-C raises. A search
         over parameters that fits "keep" does not notice the first Ctrl-C, and goes on.
+    checkpoint : path or None, default=None
+        A folder to which :meth:`fit` writes what it has reached, while it runs. A fit of the same table with
+        the same parameters goes on from there, in this process or another, on any engine, to the same answer;
+        states of other fits are not touched. They are removed when the fit ends. Trust the folder as you
+        would a pickle.
+    force : bool, default=False
+        Begin a fit that is forecast to need more memory than there is.
 
     Attributes
     ----------
@@ -111,11 +126,11 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
     rank_ : int
         Rank of the low-rank matrix M behind the answer: factors of the member that has the largest weight,
         in labels if there are any.
-    singular_values_ : ndarray of shape (rank_,)
+    singular_values_ : ndarray of shape (rank,)
         Its singular values; of a table with more than 20 000 rows, estimated from so many.
-    components_ : ndarray of shape (rank_, number of encoded features + n_labels_)
+    components_ : ndarray of shape (rank, number of encoded features and labels)
         Its right singular vectors, on the scale of the fit.
-    offsets_ : ndarray of shape (number of encoded features + n_labels_,)
+    offsets_ : ndarray of shape (number of encoded features and labels,)
         What every row starts from: features in the user's units (yes/no ones as probabilities), labels as
         log-odds.
     n_iter_ : int
@@ -192,8 +207,11 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         certify: bool = False,
         threshold: Any = 0.5,
         random_state: Any = None,
+        sparse_missing: str | None = None,
         verbose: int = 0,
         on_interrupt: str = "raise",
+        checkpoint: Any = None,
+        force: bool = False,
     ) -> None:
         self.rank_penalty = rank_penalty
         self.residual_penalty = residual_penalty
@@ -216,8 +234,11 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
         self.certify = certify
         self.threshold = threshold
         self.random_state = random_state
+        self.sparse_missing = sparse_missing
         self.verbose = verbose
         self.on_interrupt = on_interrupt
+        self.checkpoint = checkpoint
+        self.force = force
 
     @classmethod
     def from_paper(
@@ -263,36 +284,59 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or SciPy sparse table of shape (n_samples, n_features)
             Features; NaN, None, NA or null where unknown.
-        y : array-like or DataFrame of shape (n_samples, n_labels), optional
+        y : array-like, DataFrame or SciPy sparse table of shape (n_samples, n_labels), optional
             Labels 0 or 1; unknown likewise.
         progress : callable, optional
             Called with a record of every candidate and every iteration.
         """
         settings = Settings.checked(self.get_params(deep=False))
-        tables = UserTables.read(X, y)
-        features, labels = schemas(tables, settings.feature_types, settings.label_types)
-        given = tables.observations(features, labels)
-        # One level more than usual: scikit-learn's callbacks stand between this and the user.
-        given.check_fittable(stacklevel=5)
-        columns = column_attributes(tables, features, labels)
+        if is_sparse(X) or is_sparse(y):
+            return self._fit_sparse(settings, SparseInput.read(X, y, settings.sparse_missing), progress)
         messages = Messages(settings.verbose)
-        if not settings.only_ones_recorded:
-            messages.only_ones_observed(given)
-        table = TrainingTable.of(given, features, labels, settings)
-        with interrupts(settings.on_interrupt), compiling_announced(messages.compiling):
+        with (
+            interrupts(settings.on_interrupt),
+            compiling_announced(messages.compiling),
+            self._started(X, y, settings, messages) as start,
+        ):
             report, done = task_reporter(self, messages.logging(progress))
-            result = fit_model(settings, table, messages, report)
+            result = start.fit(report)
             attributes = fitted_attributes(settings, result)
             messages.issue(stacklevel=3)
             # In one step, so that Ctrl-C finds either the last fit or this one.
-            self.__dict__ = without_fitted(vars(self)) | columns | attributes
+            self.__dict__ = without_fitted(vars(self)) | start.columns | attributes
+            done()
+        return self
+
+    @contextmanager
+    def _started(
+        self, X: Any, y: Any, settings: Settings, messages: Messages
+    ) -> Iterator[TableStart | BlockStart]:
+        """Read a table, or a sample of its rows; the engine that holds the others goes with the context."""
+        check_memory(settings, X, y)
+        blocks = as_blocks(X, y)
+        if blocks is None:
+            yield TableStart(X, y, settings, messages)
+            return
+        with engine_for(blocks) as engine:
+            yield BlockStart(blocks, settings, messages, engine)
+
+    def _fit_sparse(self, settings: Settings, given: SparseInput, progress: Progress | None) -> Self:
+        check_settings(settings)
+        given.table.check_something_known()
+        messages = Messages(settings.verbose)
+        with interrupts(settings.on_interrupt), compiling_announced(messages.compiling):
+            report, done = task_reporter(self, messages.logging(progress))
+            attributes = fit_sparse(settings, given, messages, report)
+            messages.issue(stacklevel=4)
+            self.__dict__ = without_fitted(vars(self)) | attributes
             done()
         return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.sparse_missing is not None
         tags.input_tags.allow_nan = True
         tags.target_tags.two_d_labels = True
         tags.target_tags.multi_output = True

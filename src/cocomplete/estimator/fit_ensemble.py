@@ -43,6 +43,7 @@ def fit_ensemble(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
         solve=solver.solve,
         progress=solver.progress,
         groups=table.groups[informative.columns],
+        stage=None if solver.checkpoint is None else solver.checkpoint.stage("ensemble"),
     ).run()
     whole = _all_rows(fit, narrow, rows)
     by_trees = _held_out_levels(table, informative, fit)

@@ -1,10 +1,12 @@
 """The minimiser of F alone, at penalties that were given or chosen on held-out cells."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from cocomplete.arrays import BoolArray
 from cocomplete.choosing.minimisers import MinimiserSearch
 from cocomplete.estimator.recorded_share import fit_positive_labels
 from cocomplete.estimator.settings import Settings, seed_of
@@ -16,7 +18,7 @@ from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.model import Model, levels_of_rows
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.interrupts import stop_requested
-from cocomplete.members.minimiser import Minimiser
+from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
@@ -25,19 +27,39 @@ from cocomplete.solvers.solution import Progress
 SIDES = {"features": FEATURE_PARTS, "labels": LABEL_PARTS}
 
 
-def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
-    """Minimise F: once, or for features and for labels apart where held-out cells prefer other penalties."""
+Minimise = Callable[[Observations, Informative, BoolArray, Penalties], Minimiser]
+"""From a table, which of its columns take part, which of its features are yes/no, and penalties."""
+
+
+def fit_minimisers(
+    table: TrainingTable, solver: MinimiserSolver, minimise: Minimise | None = None
+) -> FitResult:
+    """Minimise F: once, or for features and for labels apart where held-out cells prefer other penalties.
+
+    Parameters
+    ----------
+    table : TrainingTable
+    solver : MinimiserSolver
+    minimise : callable, optional
+        Minimises F on other rows too, of which ``table`` is a sample; on these alone, without.
+    """
     settings, yes_no = solver.settings, table.yes_no
     # Where columns are scaled, a unit is of no account.
     informative = Informative.whole(table.observed, units=settings.scale)
     observed = informative.narrow(table.observed)
+
+    def minimiser(penalties: Penalties) -> Minimiser:
+        if minimise is not None:
+            return minimise(observed, informative, yes_no, penalties)
+        return solver.minimise(observed, yes_no, penalties)
+
     search = _search(observed, table, settings, solver.progress)
     given = settings.given.penalties()
     asked: dict[str, Any] = dict.fromkeys(SIDES, given)
     if search is not None:
         asked = {"features": search.best("features"), "labels": search.best("labels")}
     fits: dict[Any, Any] = {
-        one: Trivial.fit(observed, yes_no) if one == "trivial" else solver.minimise(observed, yes_no, one)
+        one: Trivial.fit(observed, yes_no) if one == "trivial" else minimiser(one)
         for one in dict.fromkeys(asked.values())
     }
     weights = {
@@ -48,7 +70,7 @@ def fit_minimisers(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
     minimisers = [one for one in fits.values() if isinstance(one, Minimiser)]
     labels = fits[asked["labels"]]
     joint = labels if isinstance(labels, Minimiser) else next(iter(minimisers), None)
-    certified = joint or solver.minimise(observed, yes_no, given)
+    certified = joint or minimiser(given)
     factor = 1.0 if search is None else search.std_factor(observed, yes_no, asked["features"])
     model = Model(
         table.given,

@@ -33,5 +33,6 @@ def load(path: str | PathLike[str]) -> CoCompleter:
     """
     state = model_file.load(path)
     model = CoCompleter()
-    model.__dict__ = state
+    # Files of earlier versions lack parameters that have come since.
+    model.__dict__ = vars(model) | state
     return model

@@ -2,15 +2,18 @@
 
 import logging
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cocomplete.positive_unlabelled import RecordedShare
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress, Record, Solution
 from cocomplete.table.containers import column_label
+from cocomplete.table.schema import values_by_column
 
 VAGUE_RATIO = 1.25
 """The number of unrecorded ones is known to within a quarter where neither end of the recorded share's
@@ -116,6 +119,27 @@ class Messages:
             f"solver={solver!r}, above tol={tol:g}; {cure}, or use the answer as it is: its "
             "objective is at most that share above the minimum",
             ConvergenceWarning,
+        )
+
+    def not_sampled(self, of_blocks: Iterable[dict[str, list[Any]]]) -> None:
+        """Warn of values of a long table that its sample has none of, as every block has found them."""
+        found: dict[str, set[Any]] = {}
+        for block in of_blocks:
+            for column, values in block.items():
+                found.setdefault(column, set()).update(values)
+        if found:
+            named = values_by_column({column: sorted(values) for column, values in found.items()})
+            self._warn(
+                f"values that no sampled row has are taken for unknown: {named}; say what such columns hold "
+                "with feature_types= or label_types="
+            )
+
+    def hardly_varied(self, columns: NDArray[np.intp], sample: int) -> None:
+        """Warn of features that vary in so few rows that a sample has one value of theirs."""
+        shown = ", ".join(map(str, columns[:5])) + (", …" if columns.size > 5 else "")
+        self._warn(
+            f"feature(s) {shown} (counting from 0) hold other values in so few rows that the {sample} "
+            "sampled ones show none of them; they take no part and are filled with their usual value"
         )
 
     def interrupted(self) -> None:

@@ -24,6 +24,7 @@ from cocomplete.fitted.judged_cells import JudgedCells
 from cocomplete.fitted.levels import LevelCuts
 from cocomplete.fitted.model import Model
 from cocomplete.fitted.positive_labels import PositiveLabels
+from cocomplete.fitted.sparse_model import SparseModel
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows, KernelRegression, PickedRows
 from cocomplete.members.level_trees import LevelTrees
@@ -41,9 +42,12 @@ from cocomplete.problem.informative import Informative
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.problem.scores import NormalScores
+from cocomplete.problem.sparse_encoding import SparseEncoding
 from cocomplete.problem.standardize import Standardization
+from cocomplete.solvers.own_features import OwnFeatures
 from cocomplete.solvers.posterior import FactorPosterior
 from cocomplete.solvers.solution import Solution
+from cocomplete.solvers.sparse_rows import Columns
 from cocomplete.spectral import LowRank
 from cocomplete.table.kinds import Category, Count, Date, Number, Ordinal, Tags, UnixTime, YesNo
 from cocomplete.table.schema import Schema
@@ -64,6 +68,7 @@ CLASSES: dict[str, type] = {
         BoostedTrees,
         Category,
         Cells,
+        Columns,
         CompletedRows,
         Count,
         Date,
@@ -87,12 +92,15 @@ CLASSES: dict[str, type] = {
         Objective,
         Observations,
         Ordinal,
+        OwnFeatures,
         PickedRows,
         PositiveLabels,
         RecordedShare,
         Schema,
         ScoreMargins,
         Solution,
+        SparseEncoding,
+        SparseModel,
         Standardization,
         Tags,
         Trivial,
@@ -159,7 +167,7 @@ def load(path: str | PathLike[str]) -> dict[str, Any]:
         state = unpacker.unpack(record["state"])
     except (SafetensorError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise _damaged(path, error) from error
-    if not isinstance(state, dict) or not isinstance(state.get("_model"), Model):
+    if not isinstance(state, dict) or not isinstance(state.get("_model"), Model | SparseModel):
         msg = f"{path} holds no fitted model; save one with model.save(path)"
         raise InputError(msg)
     return state

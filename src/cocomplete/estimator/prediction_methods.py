@@ -1,6 +1,6 @@
 """Methods of a fitted estimator: rows in, completed tables and probabilities out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
@@ -11,39 +11,43 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
+from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.estimator import model_file
 from cocomplete.estimator.columns import check_labels, check_n_features, with_unknown_labels
+from cocomplete.estimator.long_tables import as_blocks, check_in_memory, stacked_results
 from cocomplete.estimator.reporting import refitted
 from cocomplete.estimator.reporting import row_names as row_names_of
 from cocomplete.estimator.settings import seed_of
+from cocomplete.estimator.sparse_methods import SparseMethods
 from cocomplete.estimator.tables import UserTables
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.describe import Description
-from cocomplete.fitted.model import Answer, Model
+from cocomplete.fitted.model import Answer
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
 from cocomplete.parameter_checks import check_count
 from cocomplete.problem.observations import Observations
 from cocomplete.report.collect import collect
 from cocomplete.report.report import Report
 from cocomplete.report.source import Source
+from cocomplete.table.block_table import BlockTable
 from cocomplete.table.containers import RawTable, Table, TextColumn
-from cocomplete.table.kinds import level_text
 from cocomplete.table.refill import frame_like
 from cocomplete.table.schema import Filled, Schema
 
+COMPLETED_NUMBERS = 500_000
+"""Cells that are completed at a time, by each thread, of a table that is read in blocks: a cell takes up to
+seventy bytes meanwhile."""
 
-class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+
+class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The half of :class:`cocomplete.CoCompleter` that reads what its fit has left and changes nothing."""
 
-    _model: Model
     _features: Schema
     _labels: Schema
     _flat_labels: bool
     random_state: Any
     fill: str
     n_features_in_: int
-    n_labels_: int
-    thresholds_: FloatArray
     singular_values_: FloatArray
     components_: FloatArray
     offsets_: FloatArray
@@ -66,15 +70,46 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             or an array.
         """
         check_is_fitted(self)
-        tables, observed = self._read(X, y)
+        if self._is_sparse:
+            return self._sparse.complete(X, y)
+        blocks = as_blocks(X, y)
+        if blocks is not None:
+            check_in_memory(blocks, "complete", "complete_blocks")
+            return Completion(*stacked_results(blocks, lambda rows: self._completed(*rows)))
+        return self._completed(X, y)
+
+    def complete_blocks(self, table: BlockTable) -> Iterator[Completion]:
+        """Fill the holes of a table that :func:`cocomplete.open` gives, some consecutive rows at a time.
+
+        Parameters
+        ----------
+        table : BlockTable
+
+        Yields
+        ------
+        Completion
+            Of some thousand rows, or fewer of many columns.
+        """
+        check_is_fitted(self)
+        first, *others = row_bounds(*table.shape, COMPLETED_NUMBERS)
+        # What a model works out when it is first asked, it works out once and not in every thread.
+        yield self._completed(*table.read(*first))
+        yield from InProcess.visit(others, lambda each: self._completed(*table.read(*each)))
+
+    def _completed(self, X: Any, y: Any) -> Completion:
+        tables, observed = self._read(X, y, deeper=1)
         answer = self._model.answer(observed)
         probability = self._labels.normalised(expit(answer.Z))
-        std = self._features.std(answer.X, answer.X_std, answer.levels)
+        dtype = observed.X.dtype
+        # A spread in the user's units that X's type cannot hold is the largest number that it can.
+        std = np.minimum(
+            self._features.std(answer.X, answer.X_std, answer.levels), float(np.finfo(dtype).max)
+        )
         return Completion(
             tables.filled_features(self._filled(answer)),
             self._given_labels(tables, self._labels.chosen(probability, self.thresholds_)),
             probability,
-            np.where(tables.features.known, 0.0, std),
+            np.where(tables.features.known, 0.0, std).astype(dtype, copy=False),
         )
 
     def sample_completions(
@@ -102,6 +137,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             probabilities; X_std None.
         """
         check_is_fitted(self)
+        self._need_dense("sample_completions")
         check_count("n", n)
         tables, observed = self._rows_of_the_fit() if X is None else self._read(X, y)
         rng = np.random.default_rng(seed_of(self.random_state) if random_state is None else random_state)
@@ -120,6 +156,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def reconstruct(self) -> Reconstruction:
         """Give the model's own value for every cell of the training rows (what the paper scores)."""
         check_is_fitted(self)
+        self._need_dense("reconstruct")
         observed = self._model.observed
         answer = self._model.answer(observed, std=False, known=True)
         return Reconstruction(answer.X.astype(observed.X.dtype, copy=False), answer.Z)
@@ -133,7 +170,16 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Or what :meth:`set_output` asks for; a table like ``X`` where columns hold words or dates.
         """
         check_is_fitted(self)
-        tables, observed = self._read(X, None)
+        if self._is_sparse:
+            return self._sparse.features(X)
+        blocks = as_blocks(X, None)
+        if blocks is not None:
+            check_in_memory(blocks, "transform", "complete_blocks")
+            return stacked_results(blocks, lambda rows: (self._transformed(rows.X),))[0]
+        return self._transformed(X)
+
+    def _transformed(self, X: Any) -> Any:
+        tables, observed = self._read(X, None, deeper=1)
         answer = self._model.answer(observed, std=bool(self._model.levels), parts=FEATURE_PARTS)
         filled = self._filled(answer)
         if filled.others:
@@ -151,7 +197,16 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._need_labels("decision_function")
-        return self._model.answer(self._read(X, None)[1], std=False, parts=LABEL_PARTS).Z
+        if self._is_sparse:
+            return self._sparse.log_odds(X, "decision_function")
+        blocks = as_blocks(X, None)
+        if blocks is not None:
+            return np.asarray(stacked_results(blocks, lambda rows: (self._log_odds(rows.X),))[0])
+        return self._log_odds(X)
+
+    def _log_odds(self, X: Any) -> FloatArray:
+        _, observed = self._read(X, None, deeper=1)
+        return np.asarray(self._model.answer(observed, std=False, parts=LABEL_PARTS).Z)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Give the probability that each label is 1, from the features of any rows.
@@ -161,7 +216,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_labels)
         """
         log_odds = self.decision_function(X)
-        return self._labels.normalised(expit(log_odds))
+        return expit(log_odds) if self._is_sparse else self._labels.normalised(expit(log_odds))
 
     def predict(self, X: Any) -> Any:
         """Give the labels of any rows from their features.
@@ -169,9 +224,14 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of int, shape (n_samples, n_labels)
-            Of one dimension if ``y`` was. Where classes, tags or words were fitted, a table of these: a frame
-            if ``X`` is one, or an array.
+            Of one dimension if ``y`` was; sparse if ``y`` was. Where classes, tags or words were fitted, a
+            table of these: a frame if ``X`` is one, or an array.
         """
+        check_is_fitted(self)
+        if self._is_sparse:
+            self._need_labels("predict")
+            chosen = self._sparse.labels(X)
+            return chosen[:, 0] if self._flat_labels else chosen
         probability = self.predict_proba(X)
         if self._labels.is_plain:
             found: Any = (probability > self.thresholds_).astype(int)
@@ -189,29 +249,20 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             every value (``colour=red``). A frame with these names if ``X`` is one.
         """
         check_is_fitted(self)
+        self._need_dense("predict_feature_proba")
         observed = self._read(X, y)[1]
         # A known level would be put back in place of its prediction.
         known = bool(self._model.levels)
         answer = self._model.answer(observed, std=known, known=known, parts=FEATURE_PARTS)
-        columns, names = [], []
-        for j, kind in enumerate(self._features.kinds):
-            found = kind.probabilities(self._features.posterior(j, answer.X, answer.X_std, answer.levels))
-            if found is None:
-                continue
-            name = None if self._features.names is None else self._features.names[j]
-            if kind.name == "yes-no":
-                columns.append(found[:, 1:])
-                names.append(name)
-            else:
-                columns.append(found)
-                names += [f"{name}={level_text(value)}" for value in kind.values]
-        table = np.hstack(columns) if columns else np.empty((observed.n_samples, 0))
-        return frame_like(X, list(table.T), None if self._features.names is None else names)
+        table, names = self._features.probabilities(answer.X, answer.X_std, answer.levels)
+        return frame_like(X, list(table.T), names)
 
     def score(self, X: Any, y: Any) -> float:
         """Give the share of known labels that are predicted right from the features alone."""
         check_is_fitted(self)
         self._need_labels("score")
+        if self._is_sparse:
+            return self._sparse.score(X, y)
         observed = self._read(X, y)[1]
         if not observed.Y_known.any():
             msg = "y has no known label, so there is nothing to score; pass the rows' labels"
@@ -267,6 +318,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         '1 cell was filled; the table shows it.'
         """
         check_is_fitted(self)
+        self._need_dense("report")
         tables, observed = self._read(X, y)
         parameters = self.get_params(deep=False)
         certified = getattr(self, "certified_", False)
@@ -306,10 +358,11 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         path : path
         """
         check_is_fitted(self)
-        model_file.save(vars(self), path)
+        # Where a fit keeps its states is no part of what it has found.
+        model_file.save(vars(self) | {"checkpoint": None}, path)
 
-    def _read(self, X: Any, y: Any) -> tuple[UserTables, Observations]:
-        """Validate rows against the columns of the fit."""
+    def _read(self, X: Any, y: Any, *, deeper: int = 0) -> tuple[UserTables, Observations]:
+        """Validate rows against the columns of the fit; ``deeper`` calls lie between this and a method."""
         tables = UserTables.read(X, y)
         if not isinstance(X, Table):
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -317,7 +370,7 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if tables.labels is not None:
             check_labels(tables.labels, self._labels)
         observed = tables.observations(self._features, self._labels)
-        tables.warn_of_strangers(self._features, self._labels, observed)
+        tables.warn_of_strangers(self._features, self._labels, observed, stacklevel=4 + deeper)
         return tables, observed if y is not None else with_unknown_labels(observed, self.n_labels_)
 
     def _rows_of_the_fit(self) -> tuple[UserTables, Observations]:
@@ -349,8 +402,3 @@ class PredictionMethods(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             filled.numbers, self._labels.names, {j: TextColumn(one) for j, one in filled.others.items()}
         )
         return self._labels.encode(raw, "y")
-
-    def _need_labels(self, method: str) -> None:
-        if not self.n_labels_:
-            msg = f"{method} needs labels, but the model was fitted without; pass y to fit"
-            raise InputError(msg)

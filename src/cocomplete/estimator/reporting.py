@@ -44,7 +44,7 @@ def refitted(
     tuple of Predicted and int, or None
         The cells, and the number of rows; None where the fit held cells out, or too few are observed.
     """
-    settings = Settings.checked(parameters)
+    settings = Settings.checked({**parameters, "checkpoint": None})
     if settings.wants_ensemble or (model.judged is not None and len(model.judged.row)):
         return None
     rows = spread(model.observed.n_samples, REFIT_ROWS)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from cocomplete.parameter_checks import (
     is_number,
 )
 from cocomplete.solvers.choice import NAMES, options_of
+from cocomplete.table.sparse_matrix import RULES
 
 FILLS = ("value", "mean")
 
@@ -54,8 +56,11 @@ class Settings:
     certify: bool
     threshold: Any
     random_state: Any
+    sparse_missing: str | None
     verbose: int
     on_interrupt: str
+    checkpoint: Any
+    force: bool
 
     @classmethod
     def checked(cls, parameters: Mapping[str, Any]) -> "Settings":
@@ -73,7 +78,7 @@ class Settings:
         check_choice("fill", settings.fill, FILLS)
         check_choice("label_policy", settings.label_policy, LABEL_POLICIES)
         _check_share(settings.recorded_share)
-        for name in ("averaging", "center", "scale", "clip", "polish", "certify"):
+        for name in ("averaging", "center", "scale", "clip", "polish", "certify", "force"):
             check_flag(name, getattr(settings, name))
         # scikit-learn users write verbose=True for 1.
         if not isinstance(settings.verbose, bool):
@@ -82,7 +87,10 @@ class Settings:
             check_count(name, getattr(settings, name), optional=True)
         check_not_negative("tol", settings.tol)
         _check_random_state(settings.random_state)
+        if settings.sparse_missing is not None:
+            check_choice("sparse_missing", settings.sparse_missing, RULES)
         check_choice("on_interrupt", settings.on_interrupt, ON_INTERRUPT)
+        _check_folder("checkpoint", settings.checkpoint)
         check_threshold(settings.threshold)
         _check_options(settings.solver, settings.solver_options)
         return settings
@@ -146,6 +154,13 @@ def _check_random_state(random_state: Any) -> None:
     except (TypeError, ValueError):
         msg = f"random_state must be None, a whole number or a Generator, got {random_state!r}"
         raise InputError(msg) from None
+
+
+def _check_folder(name: str, folder: Any) -> None:
+    if folder is None or (isinstance(folder, str | PathLike) and str(folder)):
+        return
+    msg = f"{name} must be None or the path of a folder, got {folder!r}"
+    raise InputError(msg)
 
 
 def _check_options(solver: str, options: Any) -> None:

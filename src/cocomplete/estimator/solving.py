@@ -1,8 +1,12 @@
 """Minimisers of F, by the solver and to the tolerance that the parameters ask for."""
 
+import hashlib
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from cocomplete.arrays import BoolArray
+from cocomplete.checkpoint import Checkpoint, Stage
 from cocomplete.estimator.messages import Messages
 from cocomplete.estimator.settings import Settings
 from cocomplete.interrupts import acknowledge_stop
@@ -25,11 +29,14 @@ class MinimiserSolver:
         Receives which solver ran and how it ended.
     progress : callable or None
         Called with the record of every iteration.
+    checkpoint : Checkpoint or None
+        Keeps what a solve has reached.
     """
 
     settings: Settings
     messages: Messages
     progress: Progress | None
+    checkpoint: Checkpoint | None = None
 
     def solve(self, objective: Objective) -> Solution:
         """Minimise one objective."""
@@ -44,6 +51,7 @@ class MinimiserSolver:
             max_iter=settings.max_iter,
             options=settings.solver_options,
             progress=self.progress,
+            stage=self._stage(objective),
         )
         self.messages.log(
             f"objective {solution.objective:.6g}, gap {solution.duality_gap:.2g}, rank {solution.M.rank} "
@@ -54,6 +62,18 @@ class MinimiserSolver:
         elif is_exact(solver) and not solution.converged:
             self.messages.not_converged(solver, solution, settings.tol, settings.max_rank)
         return solution
+
+    def _stage(self, objective: Objective) -> Stage | None:
+        """Give the stage of a solve, by what is solved."""
+        if self.checkpoint is None:
+            return None
+        cells = objective.cells
+        penalties = (objective.rank_penalty, objective.residual_penalty, objective.feature_weight)
+        digest = hashlib.blake2b(repr((penalties, objective.free_offsets)).encode(), digest_size=8)
+        x, y = (cells.x_start, cells.x_column, cells.x_value), (cells.y_start, cells.y_column, cells.y_value)
+        for array in (objective.offsets, *x, *y):
+            digest.update(np.ascontiguousarray(array).data)
+        return self.checkpoint.stage(f"minimiser-{digest.hexdigest()}")
 
     def minimise(self, observed: Observations, yes_no: BoolArray, penalties: Penalties) -> Minimiser:
         """Set F up on a table and minimise it; with ``polish``, refit at a clear rank."""

@@ -12,10 +12,7 @@ from cocomplete.problem.observations import Observations
 from cocomplete.table.containers import RawTable, Table, read_container
 from cocomplete.table.feature_types import feature_kinds, label_kinds
 from cocomplete.table.refill import fill_like
-from cocomplete.table.schema import Filled, Schema
-
-SHOWN = 3
-"""Columns, and values of each, that a warning names."""
+from cocomplete.table.schema import Filled, Schema, values_by_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +41,23 @@ class UserTables:
         features = read_container(X, "X")
         if y is None:
             return cls(X, y, features, None, None)
-        labels, order = read_container(y, "y"), _order_of_rows(X, y)
+        labels, order = read_container(y, "y"), row_order(X, y)
         if order is not None:
             labels = labels.take(order)
         return cls(X, y, features, labels, order)
 
     def observations(self, features: Schema, labels: Schema) -> Observations:
         """Encode both, and check them against each other."""
-        X = Table(features.encode(self.features, "X"), features.encoded_names)
+        encoded = features.without_strangers(features.encode(self.features, "X"))
+        X = Table(encoded, features.encoded_names)
         if self.labels is None:
             return Observations.checked(X, None)
         Y = Table(labels.encode(self.labels, "y"), labels.encoded_names)
         return Observations.checked(X, Y)
 
-    def warn_of_strangers(self, features: Schema, labels: Schema, observed: Observations) -> None:
+    def warn_of_strangers(
+        self, features: Schema, labels: Schema, observed: Observations, *, stacklevel: int
+    ) -> None:
         """Warn, once, of words that were not there when the model was fitted.
 
         Parameters
@@ -65,22 +65,27 @@ class UserTables:
         features, labels : Schema
         observed : Observations
             What :meth:`observations` gives.
+        stacklevel : int
+            Which caller the warning points to.
         """
+        found = self.strangers(features, labels, observed)
+        if found:
+            msg = (
+                "values that were not there when the model was fitted are taken for unknown: "
+                f"{values_by_column(found)}"
+            )
+            warnings.warn(msg, UserWarning, stacklevel=stacklevel)
+
+    def strangers(self, features: Schema, labels: Schema, observed: Observations) -> dict[str, list[Any]]:
+        """Give known values that the schemas do not have, sorted, by the name of their column."""
         parts = [("X", features, self.features, observed.X)]
         if self.labels is not None:
             parts.append(("y", labels, self.labels, observed.Y))
-        found = [
-            f"{argument}'s {raw.label(j)} ({_first_few(words)})"
+        return {
+            f"{argument}'s {raw.label(j)}": values
             for argument, schema, raw, encoded in parts
-            for j, words in schema.strangers(raw, encoded).items()
-        ]
-        if found:
-            more = f" and {len(found) - SHOWN} more column(s)" if len(found) > SHOWN else ""
-            msg = (
-                "values that were not there when the model was fitted are taken for unknown: "
-                f"{', '.join(found[:SHOWN])}{more}"
-            )
-            warnings.warn(msg, UserWarning, stacklevel=4)
+            for j, values in schema.strangers(raw, encoded).items()
+        }
 
     def filled_features(self, filled: Filled) -> Any:
         """Give the features back, filled."""
@@ -105,12 +110,7 @@ def schemas(given: UserTables, feature_types: Any, label_types: Any) -> tuple[Sc
     return features, Schema(label_kinds(label_types, given.labels), given.labels.names)
 
 
-def _first_few(values: list[Any]) -> str:
-    shown = ", ".join(repr(value) if isinstance(value, str) else f"{value:g}" for value in values[:SHOWN])
-    return shown + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")
-
-
-def _order_of_rows(X: Any, y: Any) -> NDArray[np.intp] | None:
+def row_order(X: Any, y: Any) -> NDArray[np.intp] | None:
     """Give the row of y that belongs to each row of X, by their indexes; None for the order they have.
 
     Raises

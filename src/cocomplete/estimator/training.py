@@ -66,6 +66,8 @@ class FitResult:
         Held-out labels and their predicted log-odds.
     interrupted : bool
         Whether Ctrl-C cut it short.
+    n_rows : int or None
+        Of the table, if the model keeps a sample of them.
     """
 
     model: Model
@@ -73,3 +75,4 @@ class FitResult:
     validation: dict[str, Any] | None = None
     held_out: HeldOutLabels | None = None
     interrupted: bool = False
+    n_rows: int | None = None

@@ -86,7 +86,10 @@ def describe(
     components = np.zeros((len(s), len(columns)), Vt.dtype)
     components[:, columns] = Vt[:, encoding.order]
     offsets[columns] = _in_units(encoding, inner[encoding.order])
-    offsets[: len(informative.unit)] *= np.where(informative.features, informative.unit, 1)
+    # Beyond the largest number an offset is that number.
+    with np.errstate(over="ignore"):
+        offsets[: len(informative.unit)] *= np.where(informative.features, informative.unit, 1)
+    offsets = np.nan_to_num(offsets)
     return Description(s, components, offsets, n_iter)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.engines.row_blocks import BLOCK_NUMBERS
-from cocomplete.fitted.parts import PARTS, Part
+from cocomplete.fitted.parts import FEATURE_PARTS, PARTS, Part
 from cocomplete.members.average import Average
 from cocomplete.members.kernel import CompletedRows, KernelRegression
 from cocomplete.members.number_kernel import NumberKernel
@@ -96,26 +96,25 @@ class Ensemble:
         d = observed.n_features
         numbers = self.weights["numbers"]
         mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
+        # Features are left as they are where nobody asks for them.
+        some = slice(0 if set(parts) & set(FEATURE_PARTS) else d, None)
         for k, one in predictions.items():
-            weight = self._weight(k, observed)
-            mean += np.where(weight > 0, weight * one.mean, 0)
-        mean = self._stretched(mean, observed)
+            weight = self._weight(k, observed)[:, some]
+            mean[:, some] += np.where(weight > 0, weight * one.mean[:, some], 0)
+        mean[:, some] = self._stretched(mean[:, some], observed, some)
         if not std:
             return Prediction(mean, np.zeros((len(mean), d)))
         pieces = [(numbers[k], one.mean[:, :d], one.std) for k, one in predictions.items() if numbers[k] > 0]
         spread = mixture_std(*zip(*pieces, strict=True)) if pieces else np.zeros((len(mean), d))
         return Prediction(mean, np.where(self.yes_no, 0, self.std_factor * spread))
 
-    def _stretched(self, mean: FloatArray, observed: Observations) -> FloatArray:
-        """Calibrate the combined log-odds of 0/1 columns."""
+    def _stretched(self, mean: FloatArray, observed: Observations, some: slice) -> FloatArray:
+        """Calibrate the combined log-odds of 0/1 columns, in some columns."""
         if self.base is None:
             return mean
-        d = observed.n_features
-        seen = np.asarray(observed.Y_known.any(axis=1))
-        factor = np.ones(mean.shape)
-        factor[:, :d] = np.where(self.yes_no, self.stretch["yes-no"], 1.0)
-        factor[:, d:] = np.where(seen, self.stretch["labels"], self.stretch["unlabelled"])[:, None]
-        return np.where(factor == 1, mean, self.base + factor * (mean - self.base))
+        factor = self._by_column({"numbers": 1.0, **self.stretch}, observed)[:, some]
+        base = self.base[some]
+        return np.where(factor == 1, mean, base + factor * (mean - base))
 
     def _predictions(
         self,
@@ -142,19 +141,27 @@ class Ensemble:
                 rows = CompletedRows.of(member.average, observed) if rows is None else rows
                 found[k] = member.of(rows, asked) if isinstance(member, NumberKernel) else member.of(rows)
             elif isinstance(member, Average):
-                found[k] = decode(member.encoding, member.moments(observed), asked)
+                numbers = "numbers" in parts and bool(self.weights["numbers"][k] > 0)
+                # The way back from normal scores costs more than all else.
+                own = asked if numbers else np.zeros(observed.X.shape, bool)
+                found[k] = decode(member.encoding, member.moments(observed, numbers=numbers), own)
             else:
                 found[k] = member.predict(observed, training=training, std=std and alone)
         return found
 
     def _weight(self, k: int, observed: Observations) -> FloatArray:
-        """Weight of a member in every cell, shape (n_samples, n_features + n_labels)."""
-        own = {part: float(weights[k]) for part, weights in self.weights.items()}
+        """Weight of a member in every cell; rows alike in whether labels are known share one."""
+        return self._by_column({part: float(weights[k]) for part, weights in self.weights.items()}, observed)
+
+    def _by_column(self, of_part: dict[Part, float], observed: Observations) -> FloatArray:
+        """Spread one number per part over the cells, shape (n_samples, n_features + n_labels)."""
+        labels = np.full((2, observed.n_labels), [[of_part["unlabelled"]], [of_part["labels"]]])
+        features = np.where(self.yes_no, of_part["yes-no"], of_part["numbers"])
+        rows = np.hstack((np.broadcast_to(features, (2, features.size)), labels))
         seen = np.asarray(observed.Y_known.any(axis=1))
-        found = np.empty((observed.n_samples, observed.n_features + observed.n_labels))
-        found[:, : observed.n_features] = np.where(self.yes_no, own["yes-no"], own["numbers"])
-        found[:, observed.n_features :] = np.where(seen, own["labels"], own["unlabelled"])[:, None]
-        return found
+        if seen.all() or not seen.any():
+            return np.broadcast_to(rows[int(seen.any())], (len(seen), rows.shape[1]))
+        return rows[seen.astype(np.intp)]
 
     @classmethod
     def alone(cls, member: Member, yes_no: BoolArray) -> "Ensemble":
@@ -172,6 +179,8 @@ def mixture_std(
     weights : sequence of float
     means, stds : sequence of ndarray, all of one shape
     """
+    if len(stds) == 1:
+        return np.where(np.isnan(stds[0]), 0.0, stds[0])
     share, M, S = np.asarray(weights), np.stack(means), np.stack(stds)
     share = share.reshape(-1, *(1,) * (M.ndim - 1)) / share.sum()
     known = ~np.isnan(S)

@@ -4,7 +4,7 @@ Same names, same arguments, same results; used by the tests and by readers.
 """
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import entr, expit
 
 from cocomplete.kernels.trees import LEAST_GAIN
 from cocomplete.losses import log_loss
@@ -228,3 +228,31 @@ def grow(codes, bins, row, base, questions, values, stops, out):
             leaf = 2 * leaf + _answers(codes, bins, row, question)
         total += values[k, leaf]
         out[np.asarray(stops) == k + 1] = total
+
+
+def logistic_panel(T, E, start, column, value, curvature):
+    """See :func:`cocomplete.kernels.panels.logistic_panel`."""
+    y = _dense(start - start[0], column[start[0] : start[-1]], value[start[0] : start[-1]], T.shape)
+    known = ~np.isnan(y)
+    E[:] = np.where(known, expit(T) - y, 0)
+    curvature += np.where(known, expit(T) * expit(-T), 0).sum(axis=0)
+    return np.sum(log_loss(T[known], y[known]))
+
+
+def balance_panel(E, start, column, value, up, down):
+    """See :func:`cocomplete.kernels.panels.balance_panel`."""
+    y = _dense(start - start[0], column[start[0] : start[-1]], value[start[0] : start[-1]], E.shape)
+    E *= np.where(y == 1, down, up)
+
+
+def conjugate_panel(E, theta):
+    """See :func:`cocomplete.kernels.panels.conjugate_panel`."""
+    p = np.clip(theta * np.abs(E), 0, 1)
+    return -np.sum(entr(p) + entr(1 - p))
+
+
+def listed_slopes(E, start, column, value, listed_start, listed_label, out):
+    """See :func:`cocomplete.kernels.panels.listed_slopes`."""
+    shape = (len(E), len(listed_start) - 1)
+    x = _dense(start - start[0], column[start[0] : start[-1]], value[start[0] : start[-1]], shape)
+    out += (x.T @ E)[_rows(listed_start), listed_label]

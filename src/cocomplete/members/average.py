@@ -1,6 +1,6 @@
 """The posterior average: the low-rank model averaged over its factors by a variational fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,9 +68,16 @@ class Average:
         posterior = fit_variational(cells, base, start=start, growth=growth, spare=spare, progress=progress)
         return cls(encoding, posterior)
 
-    def moments(self, observed: Observations) -> Moments:
-        """Mean and variance of every cell on the fit's own scale."""
-        return self.posterior.predict(Cells.of(self.encoding.apply(observed)))
+    def moments(self, observed: Observations, *, numbers: bool = True) -> Moments:
+        """Mean and variance of every cell on the fit's own scale, or of the 0/1 columns alone."""
+        cells = Cells.of(self.encoding.apply(observed))
+        if numbers or not self.encoding.n_numbers:
+            return self.posterior.predict(cells)
+        binary = np.arange(cells.shape[1]) >= self.encoding.n_numbers
+        some = self.posterior.predict(cells, binary)
+        mean, variance = np.zeros(cells.shape), np.zeros(cells.shape)
+        mean[:, binary], variance[:, binary] = some.mean, some.variance
+        return replace(some, mean=mean, variance=variance)
 
     def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
         """Predict by the row step; rows of the fit have no other answer than others like them."""

@@ -71,7 +71,7 @@ class LinearAverage:
         spare : int, optional
             How many of them noise alone may have made; all of them if not given.
         """
-        table = _as_numbers(observed, features=features)
+        table = numbers_of(observed, features=features)
         own = yes_no if features else yes_no[:0]
         binary = np.concatenate((own, np.ones(observed.n_labels, bool)))
         some = table.X_known.any(axis=1)
@@ -86,7 +86,7 @@ class LinearAverage:
     def predict(self, observed: Observations, *, training: bool = False, std: bool = True) -> Prediction:
         """Predict 0/1 columns; numbers, or all features, are not predicted (NaN)."""
         own, posterior = self.binary, self.average.posterior
-        table = self.average.encoding.apply(_as_numbers(observed, features=self.features))
+        table = self.average.encoding.apply(numbers_of(observed, features=self.features))
         moments = posterior.predict(Cells.of(table), own)
         # What the number varies by over all rows: its noise and its factors, of unit second moments.
         total = np.sqrt(posterior.noise + posterior.factor_variance)
@@ -98,7 +98,7 @@ class LinearAverage:
         return Prediction(mean if self.features else np.hstack((nothing, mean)), nothing)
 
 
-def _as_numbers(observed: Observations, *, features: bool) -> Observations:
+def numbers_of(observed: Observations, *, features: bool) -> Observations:
     """Features and labels, or labels alone, as one table of numbers."""
     table = np.hstack((observed.X, observed.Y)) if features else observed.Y
     return Observations(table, np.empty((observed.n_samples, 0)))

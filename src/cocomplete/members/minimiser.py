@@ -100,16 +100,35 @@ class Minimiser(FieldsAlone):
         encoding = Encoding.of(observed, yes_no, center=center, scale=scale)
         encoded = encoding.apply(observed)
         objective = set_up(encoded, encoding, penalties, free_offsets=free_offsets)
-        if objective.regime == "interpolation" and exact:
-            # From λ1 on, every λ2 has the same minimiser; the smallest has the best-behaved objective.
-            objective = replace(objective, residual_penalty=objective.rank_penalty)
-        solution = solve(objective)
+        solution = solve(objective := _at_most_rank_penalty(objective) if exact else objective)
         return cls(encoding, Cells.of(encoded), objective, solution, solution)
+
+    @classmethod
+    def of_cells(
+        cls, encoding: Encoding, cells: Cells, penalties: Penalties, solve: Solve, *, free_offsets: bool
+    ) -> "Minimiser":
+        """Set F up on cells and minimise it.
+
+        Parameters
+        ----------
+        encoding : Encoding
+            Of the cells.
+        cells : Cells
+            On the solvers' scale; with free offsets, no label of which only one value is observed.
+        penalties : Penalties
+        solve : callable
+            From F to its minimiser.
+        free_offsets : bool
+        """
+        objective = _at_most_rank_penalty(
+            _with_penalties(cells, encoding, penalties, free_offsets=free_offsets)
+        )
+        solution = solve(objective)
+        return cls(encoding, cells, objective, solution, solution)
 
     def for_new_rows(self) -> "Minimiser":
         """Give the same without the rows of the fit, which ensemble members predict by the row step."""
-        observed = self.objective.observed
-        nothing = Observations(observed.X[:0], observed.Y[:0])
+        nothing = self.cells.rows(0, 0)
         solution = replace(
             self.solution, M=replace(self.solution.M, U=self.solution.M.U[:0]), multiplier=None
         )
@@ -147,6 +166,19 @@ def set_up(
 ) -> Objective:
     """Give F on an encoded table, λ1 worked out where it is a share."""
     usable = encoded.without_one_sided_labels() if free_offsets else encoded
+    return _with_penalties(usable, encoding, penalties, free_offsets=free_offsets)
+
+
+def _at_most_rank_penalty(objective: Objective) -> Objective:
+    """Give the same problem with the smallest λ2: from λ1 on, every one has the same minimiser."""
+    if objective.regime != "interpolation":
+        return objective
+    return replace(objective, residual_penalty=objective.rank_penalty)
+
+
+def _with_penalties(
+    usable: Observations | Cells, encoding: Encoding, penalties: Penalties, *, free_offsets: bool
+) -> Objective:
     objective = Objective(
         usable,
         penalties.rank_penalty or 0.0,

@@ -103,13 +103,16 @@ def decode(encoding: Encoding, moments: Moments, asked: BoolArray | None = None)
     asked : ndarray of bool, shape (n_samples, n_features), optional
         Which numbers are asked for; others are NaN. All of them if not given.
     """
-    score = moments.score
     n, d = len(moments.mean), len(encoding.yes_no)
     mean, std = np.full(moments.mean.shape, np.nan), np.zeros((n, d))
-    for j, inner in enumerate(encoding.order):
-        if j >= d or encoding.yes_no[j]:
-            mean[:, j] = score[:, inner]
-        else:
+    binary = np.concatenate((encoding.yes_no, np.ones(len(encoding.order) - d, bool)))
+    inner = encoding.order[binary]
+    some = moments.mean[:, inner], moments.variance[:, inner]
+    mean[:, binary] = log_odds(*some, averaged=moments.averaged)
+    if asked is not None and not asked.any():
+        return Prediction(mean, std)
+    for j, inner in enumerate(encoding.order[:d]):
+        if not encoding.yes_no[j]:
             own = slice(None) if asked is None else asked[:, j]
             variance = moments.variance[own, inner] + moments.noise[inner]
             mean[own, j], std[own, j] = encoding.scale.undo(int(inner), moments.mean[own, inner], variance)

@@ -12,8 +12,9 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.problem.observations import Observations
 
-PART_NUMBERS = 250_000
-"""Numbers of a dense block of rows: enough to be worth a visit, few enough for the processor's cache."""
+PART_NUMBERS, LEAST_PARTS = 250_000, 16
+"""Numbers of a dense block of rows: enough to be worth a visit, few enough for the processor's cache; and
+how many blocks of more there are at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +65,12 @@ class Cells:
 
         How many depends on the table alone, so that sums, and with them every answer, do not depend on how
         many threads there are. A block has at least as many rows as the table has columns: sums for all
-        columns then cost no more than the rows do.
+        columns then cost no more than the rows do. Those of a long table have up to four times as many, which
+        Gram matrices are quicker with, as long as there are blocks for many threads.
         """
         n, m = self.shape
         parts = []
-        for first, last in row_bounds(n, m, max(PART_NUMBERS, m * m)):
+        for first, last in row_bounds(n, m, max(PART_NUMBERS, m * m, min(4 * m * m, n * m // LEAST_PARTS))):
             x, y = (slice(int(start[first]), int(start[last])) for start in (self.x_start, self.y_start))
             parts.append(Part(self.rows(first, last), slice(first, last), x, y))
         return parts
@@ -162,7 +164,21 @@ def column_sums(parts: Sequence[Part], gx: FloatArray, gy: FloatArray) -> FloatA
     def of_part(part: Part) -> FloatArray:
         m = part.cells.shape[1]
         features = np.bincount(part.cells.x_column, gx[part.x], m)
-        return np.asarray(features + np.bincount(part.cells.y_column, gy[part.y], m))
+        # Of no cells at all, bincount makes integers.
+        return np.asarray(features + np.bincount(part.cells.y_column, gy[part.y], m), np.float64)
+
+    return reduce(np.add, InProcess.visit(parts, of_part))
+
+
+def column_counts(parts: Sequence[Part]) -> FloatArray:
+    """Count the observed cells of every column of M."""
+
+    def of_part(part: Part) -> FloatArray:
+        m = part.cells.shape[1]
+        features, labels = (
+            np.bincount(each, minlength=m) for each in (part.cells.x_column, part.cells.y_column)
+        )
+        return np.asarray(features + labels, np.float64)
 
     return reduce(np.add, InProcess.visit(parts, of_part))
 

@@ -18,7 +18,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.engines.row_blocks import InProcess
 from cocomplete.frozen import FieldsAlone
 from cocomplete.kernels import blend, descend, slopes
-from cocomplete.problem.cells import Cells, Part, residual_blocks
+from cocomplete.problem.cells import Cells, Part, column_counts, column_sums, residual_blocks
 from cocomplete.problem.observations import Observations
 from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum, polar, spectral_norm, trace_norm
 
@@ -32,8 +32,8 @@ class Objective(FieldsAlone):
 
     Attributes
     ----------
-    observed : Observations
-        The data, Ω included.
+    observed : Observations or Cells
+        The data, Ω included. Of cells alone only what needs no whole matrix can be asked for.
     rank_penalty : float
         λ1, weight of the trace norm of M.
     residual_penalty : float
@@ -46,7 +46,7 @@ class Objective(FieldsAlone):
         Whether the offsets are optimised together with M, unpenalised; then ``offsets`` is a start.
     """
 
-    observed: Observations
+    observed: Observations | Cells
     rank_penalty: float
     residual_penalty: float
     feature_weight: float
@@ -56,25 +56,38 @@ class Objective(FieldsAlone):
     @property
     def regime(self) -> Regime:
         """Which of the three problems this is, by λ2 against λ1."""
-        if self.residual_penalty == 0 or not self.observed.X_known.any():
+        if self.residual_penalty == 0 or not self._has_features:
             return "smooth"
         return "interpolation" if self.residual_penalty >= self.rank_penalty else "between"
+
+    @cached_property
+    def _has_features(self) -> bool:
+        """Whether any feature is observed."""
+        data = self.observed
+        return bool(data.x_value.size if isinstance(data, Cells) else data.X_known.any())
+
+    @property
+    def table(self) -> Observations:
+        """The data as whole matrices, which solvers of dense problems need."""
+        assert isinstance(self.observed, Observations)
+        return self.observed
 
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of M."""
         data = self.observed
-        return data.n_samples, data.n_features + data.n_labels
+        return data.shape if isinstance(data, Cells) else (data.n_samples, data.n_features + data.n_labels)
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
         """Float type of M."""
-        return self.observed.X.dtype
+        data = self.observed
+        return data.x_value.dtype if isinstance(data, Cells) else data.X.dtype
 
     @cached_property
     def cells(self) -> Cells:
         """The observed cells alone."""
-        return Cells.of(self.observed)
+        return self.observed if isinstance(self.observed, Cells) else Cells.of(self.observed)
 
     @cached_property
     def _parts(self) -> list[Part]:
@@ -83,7 +96,7 @@ class Objective(FieldsAlone):
     @cached_property
     def smoothness(self) -> float:
         """Lipschitz constant of the smooth part's gradient: max(2w, 1/4)."""
-        has_labels = bool(self.observed.Y_known.any())
+        has_labels = bool(self.cells.y_value.size)
         return max(2 * self.feature_weight, 0.25 if has_labels else 0.0)
 
     @cached_property
@@ -91,18 +104,19 @@ class Objective(FieldsAlone):
         """Best offsets where M = 0 and λ2 = 0: observed means and log-odds, if they are free."""
         if not self.free_offsets:
             return self.offsets
-        data, d = self.observed, self.observed.n_features
+        cells, d = self.cells, self.observed.n_features
         best = self.offsets.astype(self.dtype, copy=True)
-        for table, known, part in ((data.X, data.X_known, best[:d]), (data.Y, data.Y_known, best[d:])):
-            count = known.sum(axis=0)
-            seen = count > 0
-            mean = np.nansum(table, axis=0)[seen] / count[seen]
-            part[seen] = mean if table is data.X else logit(mean)
+        count = column_counts(self._parts)
+        total = column_sums(self._parts, cells.x_value, cells.y_value)
+        seen, label = count > 0, np.arange(len(best)) >= d
+        mean = np.divide(total, count, out=np.zeros_like(total), where=seen)
+        best[seen & ~label], best[seen & label] = mean[seen & ~label], logit(mean[seen & label])
         return best
 
     def residual(self, T: FloatArray) -> FloatArray:
         """P_ΩX(X̂ − X), shape (n_samples, n_features), zero off Ω_X."""
-        return np.where(self.observed.X_known, T[:, : self.observed.n_features] - self.observed.X, 0)
+        data = self.table
+        return np.where(data.X_known, T[:, : data.n_features] - data.X, 0)
 
     def smooth(self, T: FloatArray, out: FloatArray | None = None) -> tuple[float, FloatArray]:
         """Value and gradient of the differentiable part, the paper's f.

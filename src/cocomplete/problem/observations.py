@@ -61,15 +61,10 @@ class Observations(FieldsAlone):
             With one sentence that names the argument, what was found and what to do.
         """
         n_samples, n_features = features.values.shape
-        _check_size(n_samples, n_features)
+        check_size(n_samples, n_features)
         if labels is None:
             labels = Table(np.empty((n_samples, 0), features.values.dtype), None)
-        if labels.values.shape[0] != n_samples:
-            msg = (
-                f"X has {n_samples} rows but y has {labels.values.shape[0]}: "
-                "inconsistent numbers of rows; every row needs its features and its labels, unknown or not"
-            )
-            raise InputError(msg)
+        check_same_rows(n_samples, labels.values.shape[0])
         _check_finite(features)
         _check_labels(labels)
         # Compiled loops and sparse matrices take native numbers alone.
@@ -97,13 +92,15 @@ class Observations(FieldsAlone):
         """Give the table with these cells held out, unknown in it."""
         return replace(self, X=np.where(X_held, np.nan, self.X), Y=np.where(Y_held, np.nan, self.Y))
 
-    def check_fittable(self, *, stacklevel: int = 4) -> None:
+    def check_fittable(self, *, stacklevel: int = 4, rows: bool = True) -> None:
         """Refuse a table without observed cells, and name the columns without any.
 
         Parameters
         ----------
         stacklevel : int, default=4
             Which caller a warning points to.
+        rows : bool, default=True
+            Whether rows without any are named, too.
 
         Raises
         ------
@@ -116,7 +113,7 @@ class Observations(FieldsAlone):
             If a row or column has nothing observed; its cells are filled with offsets alone.
         """
         _check_something_observed(self)
-        _warn_of_empty(self, stacklevel)
+        _warn_of_empty(self, stacklevel, rows=rows)
 
     @property
     def n_samples(self) -> int:
@@ -153,7 +150,28 @@ class Observations(FieldsAlone):
         return digest.digest()
 
 
-def _check_size(n_samples: int, n_features: int) -> None:
+def check_same_rows(n_samples: int, n_labelled: int) -> None:
+    """Refuse features and labels of different numbers of rows.
+
+    Raises
+    ------
+    InputError
+    """
+    if n_labelled != n_samples:
+        msg = (
+            f"X has {n_samples} rows but y has {n_labelled}: "
+            "inconsistent numbers of rows; every row needs its features and its labels, unknown or not"
+        )
+        raise InputError(msg)
+
+
+def check_size(n_samples: int, n_features: int) -> None:
+    """Refuse a table without rows, or without features.
+
+    Raises
+    ------
+    InputError
+    """
     for count, what, wanted in (
         (n_samples, "row(s)", "sample"),
         (n_features, "column(s)", "feature"),
@@ -203,7 +221,7 @@ def _check_something_observed(observed: Observations) -> None:
         raise InputError(msg)
 
 
-def _warn_of_empty(observed: Observations, stacklevel: int) -> None:
+def _warn_of_empty(observed: Observations, stacklevel: int, *, rows: bool) -> None:
     parts = []
     for known, names, kind in (
         (observed.X_known, observed.feature_names, "feature"),
@@ -213,9 +231,9 @@ def _warn_of_empty(observed: Observations, stacklevel: int) -> None:
         if empty.size:
             shown = [column_label(names, int(j)).removeprefix("column ") for j in empty[:5]]
             parts.append(f"{kind} column(s) {_some(shown, empty.size)}")
-    rows = np.flatnonzero(~(observed.X_known.any(axis=1) | observed.Y_known.any(axis=1)))
-    if rows.size:
-        parts.append(f"row(s) {_some([str(i) for i in rows[:5]], rows.size)} (counting from 0)")
+    empty = np.flatnonzero(~(observed.X_known.any(axis=1) | observed.Y_known.any(axis=1)))
+    if rows and empty.size:
+        parts.append(f"row(s) {_some([str(i) for i in empty[:5]], empty.size)} (counting from 0)")
     if parts:
         msg = f"nothing is observed in {' and in '.join(parts)}; these cells are filled with offsets alone"
         warnings.warn(msg, UserWarning, stacklevel=stacklevel)

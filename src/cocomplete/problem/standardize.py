@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.engines.row_blocks import row_bounds
 
 FAR = 8.0
 """A value this many robust standard deviations from the median is drawn to that limit while fitting."""
@@ -17,7 +18,7 @@ ABSURD = 100.0
 """A value this many away is an error of recording rather than a heavy tail."""
 
 SORTED_AT_ONCE = 1_000_000
-"""Numbers of a long table's columns that are sorted together."""
+"""Numbers of a long table's columns that are worked on, and sorted, together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +47,29 @@ class Standardization:
         known, dtype = ~np.isnan(X), X.dtype
         count = known.sum(axis=0)
         low, high = limits(X, known, FAR if scale else np.inf)
-        X = np.clip(X, low, high)
-        # np.nanmean would warn for a column with nothing observed, which is allowed here.
-        mean = np.nansum(X, axis=0) / np.maximum(count, 1)
-        spread = np.sqrt(np.nansum((X - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
+        mean, spread = np.empty(X.shape[1]), np.empty(X.shape[1])
+        for first, last in row_bounds(X.shape[1], len(X), SORTED_AT_ONCE):
+            some = slice(first, last)
+            part = np.clip(X[:, some], low[some], high[some])
+            # np.nanmean would warn for a column with nothing observed, which is allowed here.
+            mean[some] = np.nansum(part, axis=0) / np.maximum(count[some], 1)
+            squares = np.nansum((part - mean[some]) ** 2, axis=0)
+            spread[some] = np.sqrt(squares / np.maximum(count[some] - 1, 1))
+        return cls.from_moments(mean, spread, (low, high), dtype, center=center, scale=scale)
+
+    @classmethod
+    def from_moments(
+        cls,
+        mean: FloatArray,
+        spread: FloatArray,
+        limits: tuple[FloatArray, FloatArray],
+        dtype: np.dtype[np.floating],
+        *,
+        center: bool,
+        scale: bool,
+    ) -> "Standardization":
+        """Make the map of columns with these means, standard deviations, and limits of what counts."""
+        low, high = limits
         usable = spread > 10 * np.finfo(dtype).eps * np.abs(mean)
         units = np.where(usable, spread, 1.0) if scale else np.ones_like(spread)
         if scale:

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
-from cocomplete.problem.cells import Cells, residual_blocks
+from cocomplete.engines.engine import Engine, Reference, Threads
+from cocomplete.problem.cell_blocks import CellBlocks
+from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import pack, unpack
 from cocomplete.solvers.row_block import label_scores
-from cocomplete.spectral import Pair, SparseSpectrum
+from cocomplete.spectral import Census, Pair, SparseSpectrum
 
 MOST_FACTORS, FEW_FACTORS = 32, 8
 """Factors that a fit starts with, at most: half the number of rows or columns if that is less, but for few
@@ -30,54 +32,66 @@ def most_factors(n: int, m: int) -> int:
     return min(MOST_FACTORS, -(-n // 2), max(-(-m // 2), min(m - 1, FEW_FACTORS)))
 
 
-def first_factors(cells: Cells, base: FloatArray) -> FloatArray:
+def first_factors(cells: CellBlocks, base: FloatArray) -> FloatArray:
     """Leading right singular vectors of the zero-filled table, to the scale of unit rows."""
-    n, m = cells.shape
-
-    def from_base(some: Cells) -> tuple[FloatArray, FloatArray]:
-        scores = label_scores(some.y_value, base[some.y_column].astype(np.float64))
-        return (some.x_value - base[some.x_column]).astype(np.float64), scores
-
-    blocks = residual_blocks(cells.parts(), from_base)
+    (n, m), d, engine = cells.shape, cells.n_features, cells.engine
+    blocks = engine.derive(_from_base, cells.blocks, base=base)
     rank = most_factors(n, m)
-    d = cells.n_features
     # What 0/1 columns have in common with each other may be nothing that numbers have: it has a start too.
     own = max(min(OWN_FACTORS, m - d - 1, rank // 2), 0) if d else 0
-    first = residual_factors(blocks, rank - own, spare=SPARE_FACTORS)
+    first = residual_factors(blocks, rank - own, spare=SPARE_FACTORS, engine=engine)
     V = np.zeros((m, 1 + first.shape[1] + own))
     V[:, 1 : 1 + first.shape[1]] = START_LENGTH * first
     if own:
-        labels = [(left[:, :0], right) for left, right in blocks]
-        of_labels = residual_factors(labels, own, (cells.x_value.size + cells.y_value.size) / (n * m))
+        labels = engine.derive(_labels_alone, blocks)
+        of_labels = residual_factors(labels, own, cells.size / (n * m), engine=engine)
         begin = 1 + first.shape[1]
         V[d:, begin : begin + of_labels.shape[1]] = OWN_START_LENGTH * of_labels
     return V
 
 
+def _from_base(cells: Cells, base: FloatArray) -> Pair:
+    """Give what offsets leave of numbers, and of labels on the scale of log-odds."""
+    scores = label_scores(cells.y_value, base[cells.y_column].astype(np.float64))
+    return cells.matrices((cells.x_value - base[cells.x_column]).astype(np.float64), scores)
+
+
+def _labels_alone(block: Pair) -> Pair:
+    return block[0][:, :0], block[1]
+
+
 def residual_factors(
-    blocks: Sequence[Pair], most: int, share: float | None = None, *, spare: int | None = None
+    blocks: Sequence[Reference],
+    most: int,
+    share: float | None = None,
+    *,
+    spare: int | None = None,
+    engine: Engine | None = None,
 ) -> FloatArray:
     """Leading right singular vectors of a sparse matrix, as loadings of unit rows.
 
     Parameters
     ----------
-    blocks : sequence of pairs of csr_array
+    blocks : sequence of pairs of csr_array, or references to them
         Features and labels of consecutive rows.
     most : int
     share : float, optional
         Share of the cells that is stored, which singular values shrink with; counted if not given.
     spare : int, optional
         How many are kept of those that noise may have made; all if not given.
+    engine : Engine, optional
+        Where the blocks are, if they are references.
     """
-    spectrum = SparseSpectrum(blocks, floor=0.0)
-    n, m = sum(left.shape[0] for left, _ in blocks), spectrum.columns
+    engine = Threads() if engine is None else engine
+    census = Census.of(blocks, engine)
+    spectrum = SparseSpectrum(blocks, 0.0, engine, census)
+    n, m = census.rows, census.columns
     if share is None:
-        share = sum(left.nnz + right.nnz for left, right in blocks) / max(n * m, 1)
+        share = census.stored / max(n * m, 1)
     s, vectors = spectrum.above(0.0, most)
     if spare is not None:
         # Independent entries of the same size have a largest singular value of this, whatever their law.
-        squares = sum(float(np.square(part.data).sum()) for block in blocks for part in block)
-        edge = np.sqrt(squares) * (1 / np.sqrt(max(n, 1)) + 1 / np.sqrt(max(m, 1)))
+        edge = np.sqrt(census.squares) * (1 / np.sqrt(max(n, 1)) + 1 / np.sqrt(max(m, 1)))
         count = int(np.count_nonzero(s > NOISE_EDGE * edge)) + spare
         s, vectors = s[:count], vectors[:, :count]
     return np.asarray(vectors * s / (max(share, 1e-6) * np.sqrt(max(n, 1))))

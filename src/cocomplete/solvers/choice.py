@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cocomplete import solvers
+from cocomplete.checkpoint import Stage
 from cocomplete.engines.blas import one_thread_if_small
 from cocomplete.exceptions import InputError
 from cocomplete.problem.objective import Objective, Regime
@@ -112,6 +113,7 @@ def solve(
     max_iter: int | None,
     options: dict[str, Any] | None,
     progress: Progress | None,
+    stage: Stage | None = None,
 ) -> Solution:
     """Call a solver by name with what it understands of these settings.
 
@@ -121,11 +123,15 @@ def solve(
         One that :func:`choose` gives.
     options : dict or None
         Known to be the solver's own.
+    stage : Stage, optional
+        Of a checkpoint; for a solver that can go on from one.
     """
     declared = SOLVERS[solver]
     settings = {"tol": tol, "max_rank": max_rank}
     given: dict[str, Any] = {name: settings[name] for name in declared.settings}
     if max_iter is not None:
         given["max_iter"] = max_iter
+    if declared.resumes:
+        given["stage"] = stage
     with one_thread_if_small(objective.shape):
         return declared.solve(objective, progress=progress, **given, **(options or {}))

@@ -6,10 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
-from cocomplete.solvers.moments import pack, unpack
+from cocomplete.solvers.moments import diagonals, pack, unpack
 
 START_PRECISION = (30.0, 2.0)
 """Prior precision of an entry of v_j during the warm-up, for numbers and for 0/1 columns."""
+
+SUPPORTED = 0.2
+"""A factor is a candidate for removal where its posterior means hold less than this share of its second
+moments; the bound decides. Trying the weakest of the others, whatever it holds, raises the bound further and
+makes predictions worse (features of four real tables by up to 1 %)."""
 
 
 class FactorState(NamedTuple):
@@ -55,3 +60,40 @@ class FactorState(NamedTuple):
         second[:, :width, :width] = unpack(self.second, width)
         precision = np.repeat(np.array(START_PRECISION)[:, None], k, axis=1)
         return self._replace(V=V, second=pack(second), precision=np.hstack((self.precision, precision)))
+
+    def unsupported(self, groups: tuple[NDArray[np.intp], ...]) -> NDArray[np.intp]:
+        """Give the factors whose posterior is little more than their prior, in every group of columns."""
+        second = diagonals(self.second, self.width)
+        supported = np.zeros(self.width, bool)
+        supported[0] = True
+        for group in groups:
+            held = (self.V[group] ** 2).sum(axis=0)
+            supported |= held > SUPPORTED * np.maximum(second[group].sum(axis=0), 1e-300)
+        return np.flatnonzero(~supported)
+
+
+class Spread(NamedTuple):
+    """Second moments of factors that the divergence from their priors depends on.
+
+    Attributes
+    ----------
+    columns : list of ndarray of shape (k + 1, k + 1)
+        Σ E[v vᵀ] over numbers, and over 0/1 columns.
+    rows : ndarray of shape (k + 1, k + 1)
+        Σ E[u uᵀ].
+    log_det : float
+        Σ log |precision| of all of them.
+    """
+
+    columns: list[FloatArray]
+    rows: FloatArray
+    log_det: float
+
+    def stretched(self, B: FloatArray, surplus: int) -> "Spread":
+        """Change the basis: v ← Bᵀ v, u ← B⁻¹ u; there are so many more rows than columns."""
+        inverse = np.linalg.inv(B)
+        return Spread(
+            [B.T @ second @ B for second in self.columns],
+            inverse @ self.rows @ inverse.T,
+            self.log_det + 2 * surplus * float(np.linalg.slogdet(B)[1]),
+        )

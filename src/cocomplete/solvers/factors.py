@@ -16,7 +16,7 @@ from cocomplete.solvers.loss_block import RowStep
 from cocomplete.spectral import LowRank
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Point:
     """Factors, and the function there.
 
@@ -25,13 +25,14 @@ class Point:
     W : ndarray of shape (n + m, width)
     value : float
     gradient : ndarray, shape of W
-    slopes : Slopes
+    slopes : Slopes or None
+        As large as the table: None once a step has made what it needs of them.
     """
 
     W: FloatArray
     value: float
     gradient: FloatArray
-    slopes: Slopes
+    slopes: Slopes | None
 
 
 class FactoredObjective:
@@ -75,7 +76,9 @@ class FactoredObjective:
     def _total(self, W: FloatArray, slopes: Slopes) -> float:
         offsets = W[self.losses.n :, 0]
         # The first column holds ones and offsets, which cost nothing; a slice without it would be copied.
-        size = float(np.vdot(W, W)) - self.losses.n - float(offsets @ offsets)
+        # A step far too long may have no size that is a number; it is not taken.
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(np.vdot(W, W)) - self.losses.n - float(offsets @ offsets)
         return slopes.feature_cost + slopes.label_cost + 0.5 * self.ridge * size
 
     def freeze(self, step: FloatArray) -> None:
@@ -91,7 +94,8 @@ class FactoredObjective:
 
     def curvature(self, point: Point) -> Curvature:
         """Second-order model of the losses there."""
-        return self.losses.curvature(point.W, point.slopes, self.rho, self.search_dtype)
+        slopes = self.value(point.W)[1] if point.slopes is None else point.slopes
+        return self.losses.curvature(point.W, slopes, self.rho, self.search_dtype)
 
     # -- gauge ---------------------------------------------------------------------------------------
 

@@ -165,7 +165,9 @@ class Mode(FieldsAlone):
                 residual = residual / (1 - np.minimum(self.rho * spread, 0.99))
             return np.bincount(some.x_column, residual**2, d).astype(np.float64)
 
-        for squares in InProcess.visit(row_bounds(cells.shape[0], k**2, CHUNK), of_rows):
+        # Every observed cell has a covariance of its own here.
+        width = k**2 * max(1, cells.x_value.size // max(cells.shape[0], 1))
+        for squares in InProcess.visit(row_bounds(cells.shape[0], width, CHUNK), of_rows):
             total += squares
         pooled = total.sum() / max(int(count.sum()), 1)
         noise: FloatArray = (total + pooled) / (count + 1)

@@ -58,6 +58,7 @@ def newton_step(
         What the quadratic model promised; tiny when there is nothing left to gain.
     """
     found = _direction(function, point, region, cg_steps)
+    point.slopes = None
     step, rows = 1.0, function.losses.n
     # Rows need no more accuracy than the step itself can use.
     floor = 1e-7 if function.search_dtype is np.float32 else 1e-13

@@ -7,9 +7,8 @@ from time import perf_counter
 import numpy as np
 
 from cocomplete.engines.blas import one_thread_if_small
-from cocomplete.problem.cells import Cells
 from cocomplete.problem.objective import Objective
-from cocomplete.solvers.factored import FactoredRun
+from cocomplete.solvers.factored_run import FactoredRun
 from cocomplete.solvers.solution import Solution
 
 
@@ -51,7 +50,7 @@ def solve_path(
         residual_penalty = max(objective.residual_penalty, penalty) if interpolates else 0.0
         if run is None:
             first = replace(objective, rank_penalty=penalty, residual_penalty=residual_penalty)
-            cells = Cells.of(objective.observed)
+            cells = objective.cells
             run = FactoredRun(first, cells, tol, max_rank, started=perf_counter(), continues=True)
         else:
             run.lower(penalty, residual_penalty)

@@ -56,7 +56,7 @@ def solve_primal_dual(
     gradient of the losses, supported on Ω; with that of R it makes the dual point.
     """
     history = History(perf_counter(), monitor, progress)
-    state, cells = _State.start(objective), Cells.of(objective.observed)
+    state, cells = _State.start(objective), objective.cells
     best: tuple[float, LowRank, FloatArray] = (np.inf, state.M, state.offsets)
     highest, gap, next_change = -np.inf, np.inf, CHECK_EVERY
     interrupted = False
@@ -122,7 +122,7 @@ class _State:
 
     @classmethod
     def start(cls, objective: Objective) -> "_State":
-        data, offsets = objective.observed, objective.offsets
+        data, offsets = objective.table, objective.offsets
         known = np.hstack((data.X_known, data.Y_known))
         T = np.where(known, np.hstack((np.nan_to_num(data.X), np.zeros_like(data.Y))), offsets)
         R, V = np.zeros((2, *data.X.shape), objective.dtype)
@@ -168,7 +168,7 @@ class _State:
 
     def bound(self, objective: Objective, cells: Cells) -> float:
         """Lower bound on F from the multipliers: G = ρU on Ω, and C = −ρV for the residual's norm."""
-        data, d = objective.observed, objective.observed.n_features
+        data, d = objective.table, objective.table.n_features
         A, S = self.rho * self.U[:, :d][data.X_known], self.rho * self.U[:, d:][data.Y_known]
         # y + s is a probability; rounding must not push it outside.
         y = data.Y[data.Y_known]
@@ -191,7 +191,7 @@ class _State:
 
 def _losses_step(objective: Objective, aim: FloatArray, aim_R: FloatArray | None, rho: float) -> FloatArray:
     """Minimise f(T) + ρ/2‖T − aim‖² + ρ/2‖P(T − X) − aim_R‖², cell by cell."""
-    data, d, w = objective.observed, objective.observed.n_features, objective.feature_weight
+    data, d, w = objective.table, objective.table.n_features, objective.feature_weight
     T = aim.copy()
     pull, total = 2 * w * data.X + rho * aim[:, :d], 2 * w + rho
     if aim_R is not None:

@@ -214,7 +214,7 @@ def with_gap(objective: Objective, solution: Solution) -> Solution:
 
     The gradient of the losses, scaled into the feasible set, is the dual point; offsets count as fixed.
     """
-    data, d = objective.observed, objective.observed.n_features
+    data, d = objective.table, objective.table.n_features
     _, gradient = objective.smooth(solution.M.dense() + solution.offsets)
     A, S = gradient[:, :d][data.X_known], gradient[:, d:][data.Y_known]
     bound = lower_bound(objective, Cells.of(data), DualPoint(A, A, S), solution.offsets)

@@ -102,6 +102,8 @@ class Sums(NamedTuple):
 class RowBlock:
     """Some consecutive rows: their observed cells, and the sites of their labels.
 
+    Sites are the state of a fit, and are given to every pass; those that a block holds are a working copy.
+
     Parameters
     ----------
     cells : Cells
@@ -114,15 +116,19 @@ class RowBlock:
         self.cells = cells
         self.pattern = Pattern.of(cells)
         self.labels = np.flatnonzero(self.pattern.labels)
-        numbers = np.flatnonzero(~self.pattern.labels)
-        column = self.pattern.column[numbers]
         self.base: FloatArray = base[cells.y_column].astype(np.float64)
         # A number counts for its column's noise, which the passes put in front of whole columns.
         self.weight = np.ones(self.pattern.value.size)
         self.linear = self.pattern.value - base[self.pattern.column]
-        self.count = np.bincount(column, minlength=cells.n_features).astype(np.float64)
-        self.squares = np.bincount(column, self.linear[numbers] ** 2, cells.n_features)
-        self.place(self._target(np.zeros(self.labels.size), np.ones(self.labels.size))[0])
+        self.place(_first_sites(cells, base))
+
+    def census(self) -> tuple[FloatArray, FloatArray]:
+        """Count the numbers of every column, and add up the squares of what offsets leave of them."""
+        numbers, d = np.flatnonzero(~self.pattern.labels), self.cells.n_features
+        column = self.pattern.column[numbers]
+        # Of no cells at all, bincount makes integers.
+        counts = np.bincount(column, minlength=d), np.bincount(column, self.linear[numbers] ** 2, d)
+        return counts[0].astype(np.float64), counts[1].astype(np.float64, copy=False)
 
     @property
     def sites(self) -> Sites:
@@ -147,20 +153,23 @@ class RowBlock:
             self.weight, self.linear, scale[:, None] * columns.V, scale[:, None] * columns.second
         )
 
-    def visit(self, columns: Columns, pace: float) -> Sums:
+    def visit(self, sites: Sites, columns: Columns, pace: float) -> tuple[Sites, Sums]:
         """Update rows and sites, and add up what columns need to know of them.
 
         Parameters
         ----------
+        sites : Sites
+            From the last pass.
         columns : Columns
         pace : float
             Share of the way that the sites move.
         """
+        self.place(sites)
         rows, log_det = self.rows(columns)
         target, log_likelihood = self._target(*self.label_moments(rows, columns))
         self.move(target, pace)
         H, g = self.pattern.column_sums(self.weight, self.linear, rows.U, rows.second)
-        return Sums(H, g, rows.second.sum(axis=0), float(log_det.sum()), log_likelihood)
+        return self.sites, Sums(H, g, rows.second.sum(axis=0), float(log_det.sum()), log_likelihood)
 
     def settle(self, columns: Columns, pace: float, most: int, tol: float) -> tuple[Rows, BoolArray]:
         """Update rows and sites in turn, columns being given, until no label's mean moves any more.
@@ -202,7 +211,7 @@ class RowBlock:
             moves[row[own[np.abs(t - before[own]) >= tol]]] = True
             if not moves.any():
                 break
-            target, _ = _target(truth[own], self.base[own], t, variance)
+            target, _ = _target(truth[own], self.base[own], t, variance, likelihood=False)
             for each, other in zip(sites, target, strict=True):
                 each[own] += pace * (other - each[own])
             before[own] = t
@@ -255,8 +264,18 @@ def _cells_moments(
     return t, variance
 
 
-def _target(truth: FloatArray, base: FloatArray, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:
-    """Sites that labels' posteriors ask for, and the labels' expected log-likelihood."""
+def _first_sites(cells: Cells, base: FloatArray) -> Sites:
+    """Sites that labels ask for whose t is standard normal around their offsets: two numbers for a column."""
+    own = base[cells.n_features :].astype(np.float64)
+    of_column, _ = _target(np.zeros(own.size), own, np.zeros(own.size), np.ones(own.size))
+    column = cells.y_column - np.int32(cells.n_features)
+    return Sites(of_column.weight[column], of_column.pull[column] + cells.y_value)
+
+
+def _target(
+    truth: FloatArray, base: FloatArray, t: FloatArray, variance: FloatArray, *, likelihood: bool = True
+) -> tuple[Sites, float]:
+    """Sites that labels' posteriors ask for, and the labels' expected log-likelihood, or 0 without it."""
     mean, spread = base + t, np.sqrt(variance)
     softplus = 0.0
     probability, curvature = np.empty(t.size), np.empty(t.size)
@@ -267,8 +286,9 @@ def _target(truth: FloatArray, base: FloatArray, t: FloatArray, variance: FloatA
         small = np.exp(-np.abs(z))
         whole = 1 + small
         p = np.where(z > 0, 1, small) / whole
-        softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
+        if likelihood:
+            softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
         probability[some] = SHARES @ p
         curvature[some] = SHARES @ (small / whole**2)
     sites = Sites(curvature, curvature * t + truth - probability)
-    return sites, float(truth @ mean) - softplus
+    return sites, float(truth @ mean) - softplus if likelihood else 0.0

@@ -36,6 +36,8 @@ class Solver:
         Whether it stops at a duality gap of ``tol``; otherwise it runs its iterations and has no certificate.
     free_offsets : bool, default=True
         Whether it minimises over offsets too; otherwise they are fixed beforehand.
+    resumes : bool, default=False
+        Whether ``solve`` takes a ``stage`` of a checkpoint, stores its state there and goes on from it.
     """
 
     name: str
@@ -46,3 +48,4 @@ class Solver:
     dense: bool = False
     exact: bool = True
     free_offsets: bool = True
+    resumes: bool = False

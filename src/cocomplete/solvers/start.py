@@ -1,13 +1,28 @@
-"""A first guess: the rank from the spectrum of the observed features, then a few alternating sweeps."""
+"""A first guess: the rank from the spectrum of the observed features, then a few alternating sweeps.
+
+Of a long table some rows are solved for instead: they show the columns' factors, and all rows follow.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from cocomplete.arrays import FloatArray
+from cocomplete.problem.objective import Objective
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.solvers.loss_block import RowStep
+from cocomplete.solvers.solution import Solution
 
 MAX_START_RANK = 30
 SWEEPS = 5
+
+LONG, START_ROWS = 60_000, 20_000
+"""Rows from which on a table is long, and how many of them are solved for first: at a third or less of what a
+round on all of them costs, they show the columns' factors to the error of so many rows."""
+
+START_TOL, START_ROUNDS = 0.01, 20
+"""Duality gap to which they are solved, and most rounds."""
 
 
 def spectral_start(function: FactoredObjective, max_rank: int) -> FloatArray:
@@ -34,6 +49,40 @@ def spectral_start(function: FactoredObjective, max_rank: int) -> FloatArray:
         how = RowStep(function.rho, function.ridge, decrement=0.0, steps=(6, 10))
         losses.column_step(W, how, free_offsets=free)
     losses.forget_columns()
+    return function.balance(W)[0]
+
+
+def sampled_start(function: FactoredObjective, solve: Callable[[Objective], Solution]) -> FloatArray:
+    """Factors of the columns that evenly spaced rows show, and all rows' by the row step alone.
+
+    Parameters
+    ----------
+    function : FactoredObjective
+        Of a long table.
+    solve : callable
+        Minimises the objective of some of them.
+
+    Returns
+    -------
+    W : ndarray of shape (n + m, width)
+        Balanced.
+    """
+    losses, objective = function.losses, function.objective
+    rows = np.linspace(0, losses.n - 1, START_ROWS).astype(np.intp)
+    # With these penalties F of a share q of the rows is q F: trace norms grow with the root of the rows.
+    scale = float(np.sqrt(START_ROWS / losses.n))
+    solution = solve(
+        replace(
+            objective,
+            observed=losses.cells.take(rows),
+            rank_penalty=scale * objective.rank_penalty,
+            residual_penalty=scale * objective.residual_penalty,
+        )
+    )
+    V = solution.M.Vt.T * np.sqrt(solution.M.s / scale)
+    W = function.pack(np.zeros((losses.n, V.shape[1]), losses.dtype), V, solution.offsets)
+    how = RowStep(function.rho, function.ridge, decrement=0.0, steps=(2, 20))
+    losses.row_step(W, np.empty(0, losses.dtype), how)
     return function.balance(W)[0]
 
 

@@ -19,13 +19,15 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from cocomplete.arrays import FloatArray
-from cocomplete.engines.row_blocks import InProcess
+from cocomplete.checkpoint import Reached, Stage
+from cocomplete.engines.engine import Reference
 from cocomplete.interrupts import stop_requested
+from cocomplete.problem.cell_blocks import CellBlocks
 from cocomplete.problem.cells import Cells
+from cocomplete.solvers.ascent_state import AscentState, put_back, taken
 from cocomplete.solvers.basis import (
     MOST_FACTORS,
     START_LENGTH,
@@ -36,8 +38,8 @@ from cocomplete.solvers.basis import (
     rotation,
     whitening,
 )
-from cocomplete.solvers.factor_state import START_PRECISION, FactorState
-from cocomplete.solvers.moments import diagonals, normal_posteriors, pack, unpack, weights
+from cocomplete.solvers.factor_state import START_PRECISION, FactorState, Spread
+from cocomplete.solvers.moments import normal_posteriors, pack, unpack, weights
 from cocomplete.solvers.posterior import PACE, FactorPosterior
 from cocomplete.solvers.row_block import Columns, RowBlock, Sites, Sums
 from cocomplete.solvers.solution import Progress
@@ -56,15 +58,13 @@ OFFSET_PRECISION = (0.01, 1.0)
 NOISE_PRIOR = (0.1, 2.0)
 """Prior mean of a feature's noise variance, and how many observed cells that prior is worth."""
 
+WIDEST = (MOST_FACTORS + 1) * (MOST_FACTORS + 2) // 2
+"""Numbers per row that a pass works with, at most."""
+
 SWEEPS, BOUND_TOL = 50, 3e-5
 """Most sweeps, and the gain of the bound per observed cell and sweep at which a fit ends. With 40 sweeps, or
 80, the tables to choose with are predicted alike (every median ratio of errors 1.000). With a third of that
 gain fits take 1.4 times as long and predict no better; with twice the gain a surplus factor may stay."""
-
-SUPPORTED = 0.2
-"""A factor is a candidate for removal where its posterior means hold less than this share of its second
-moments; the bound decides. Trying the weakest of the others, whatever it holds, raises the bound further and
-makes predictions worse (features of four real tables by up to 1 %)."""
 
 SLOWEST = 0.05
 """Share of the way of a label's site at which a sweep that still lowers the bound ends the fit. The share is
@@ -72,7 +72,7 @@ halved where the bound would fall."""
 
 
 def fit_variational(
-    cells: Cells,
+    cells: Cells | CellBlocks,
     base: FloatArray,
     *,
     start: FactorPosterior | None = None,
@@ -80,13 +80,14 @@ def fit_variational(
     spare: int | None = None,
     max_iter: int = SWEEPS,
     progress: Progress | None = None,
+    stage: Stage | None = None,
 ) -> FactorPosterior:
     """Raise the evidence lower bound until it stands still.
 
     Parameters
     ----------
-    cells : Cells
-        Observed cells; numbers centred and scaled.
+    cells : Cells or CellBlocks
+        Observed cells, in memory or in blocks elsewhere; numbers centred and scaled.
     base : ndarray of shape (m,)
         Offsets to start from: 0 for centred numbers, log-odds for 0/1 columns.
     start : FactorPosterior, optional
@@ -99,11 +100,17 @@ def fit_variational(
         Most sweeps.
     progress : callable, optional
         Called with a record per sweep.
+    stage : Stage, optional
+        Where the state is stored after some of the sweeps, and the result in the end; a fit that finds one
+        of them there goes on from it, on whatever engine it was made.
     """
-    fit = _Ascent(cells, base, start, growth, spare)
-    fit.run(max_iter, progress)
+    reached = None if stage is None else stage.load()
+    if reached is not None and isinstance(reached.head, FactorPosterior):
+        return reached.head
+    fit = _Ascent(cells, base, start, growth, spare, reached=reached)
+    fit.run(max_iter, progress, stage)
     state = fit.reached.state
-    return FactorPosterior(
+    posterior = FactorPosterior(
         base,
         state.V,
         state.second,
@@ -114,6 +121,9 @@ def fit_variational(
         converged=fit.converged,
         interrupted=fit.interrupted,
     )
+    if stage is not None and not fit.interrupted:
+        stage.store(posterior, ended=True)
+    return posterior
 
 
 class _Point(NamedTuple):
@@ -125,73 +135,73 @@ class _Point(NamedTuple):
     bound: float
 
 
-class _Spread(NamedTuple):
-    """Second moments of factors that the divergence from their priors depends on.
-
-    Attributes
-    ----------
-    columns : list of ndarray of shape (k + 1, k + 1)
-        Σ E[v vᵀ] over numbers, and over 0/1 columns.
-    rows : ndarray of shape (k + 1, k + 1)
-        Σ E[u uᵀ].
-    log_det : float
-        Σ log |precision| of all of them.
-    """
-
-    columns: list[FloatArray]
-    rows: FloatArray
-    log_det: float
-
-    def stretched(self, B: FloatArray, surplus: int) -> "_Spread":
-        """Change the basis: v ← Bᵀ v, u ← B⁻¹ u; there are so many more rows than columns."""
-        inverse = np.linalg.inv(B)
-        return _Spread(
-            [B.T @ second @ B for second in self.columns],
-            inverse @ self.rows @ inverse.T,
-            self.log_det + 2 * surplus * float(np.linalg.slogdet(B)[1]),
-        )
-
-
 class _Ascent:
     """Coordinate ascent on the evidence lower bound."""
 
     def __init__(
         self,
-        cells: Cells,
+        cells: Cells | CellBlocks,
         base: FloatArray,
         start: FactorPosterior | None = None,
         growth: int = 0,
         spare: int | None = None,
+        reached: Reached | None = None,
     ) -> None:
-        self.cells, self.base = cells, base
+        cells = CellBlocks.of(cells, WIDEST) if isinstance(cells, Cells) else cells
+        self.cells, self.base, self.engine = cells, base, cells.engine
         self.n, self.m = cells.shape
-        widest = (MOST_FACTORS + 1) * (MOST_FACTORS + 2) // 2
-        self.blocks = InProcess.blocks(cells, widest, lambda some: RowBlock(some, base))
-        self.count = sum(block.count for block in self.blocks)
-        self.squares = sum(block.squares for block in self.blocks)
+        self.blocks = self.engine.derive(RowBlock, cells.blocks, base=base)
+        # A start that is to be refined, and not to grow, has columns that rows and sites can settle by.
+        settled = start if growth == 0 else None
+        states, censuses = self.engine.advance(_begun, self.blocks, settled=settled)
+        self.count, self.squares = (sum(each) for each in zip(*censuses, strict=True))
         self.is_label = np.arange(self.m) >= cells.n_features
         self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
+        # References to the sites that every pass since the one at the point reached began with, that one
+        # first, and to those that the last of them has left.
+        self.sites: list[list[Reference]] = [states]
+        self.converged = self.interrupted = False
+        self.reached: _Point
+        if reached is not None:
+            self._go_on(reached)
+            return
         # The posterior that it starts from is wider or narrower than these cells make it; the first sweep
         # sets that, and the bound counts from there.
         self.left_to_warm_up = WARM_UP if start is None else GROWTH_WARM_UP
         self.next = self._first_state() if start is None else self._continued(start, growth, spare)
-        self.reached: _Point
         self.bounds: list[float] = []
         self.pace = PACE
         self.removes = True
-        self.shrunk = self.fresh = self.converged = self.interrupted = False
-        # Sites before every pass since the one at the point reached, and before that one.
-        self.sites: list[list[Sites]] = []
+        self.shrunk = self.fresh = False
         self.sweeps = 0
+
+    def _go_on(self, reached: Reached) -> None:
+        """Go on from what an earlier fit has reached: the pass there is made once more."""
+        found: AscentState = reached.head
+        self._forget(self.sites)
+        self.sites = [put_back(self.engine, self.cells.blocks, reached.parts)]
+        for name in AscentState._fields[1:]:
+            setattr(self, name, getattr(found, name))
+        self.reached = self._visit(found.there)
+
+    def _store(self, stage: Stage) -> None:
+        """Store what a later fit needs to go on from here."""
+        if len(self.sites) > 2:
+            # Factors have been taken out; the next pass decides whether that is right.
+            return
+        state = AscentState(self.reached.state, *(getattr(self, name) for name in AscentState._fields[1:]))
+        stage.store(state, taken(self.engine, self.sites[0]))
 
     def _continued(self, start: FactorPosterior, growth: int, spare: int | None = None) -> FactorState:
         """Begin with another fit's factors, and some of what they leave unexplained here."""
         state = FactorState(start.V, start.second, 0.0, start.noise, start.precision)
         room = min(growth, most_factors(self.n, self.m) - start.rank)
+        if growth == 0:
+            self.left_to_warm_up = 1
         if room <= 0:
             return state
-        left = list(InProcess.visit(self.blocks, lambda block: block.residuals(start.columns)))
-        added = START_LENGTH * residual_factors(left, room, spare=spare)
+        left = self.engine.derive(RowBlock.residuals, self.blocks, columns=start.columns)
+        added = START_LENGTH * residual_factors(left, room, spare=spare, engine=self.engine)
         if not added.shape[1]:
             # What has grown already needs one sweep for its posterior to have the width of these cells.
             self.left_to_warm_up = 1
@@ -204,13 +214,15 @@ class _Ascent:
             V, pack(V[:, :, None] * V[:, None, :]), 0.0, np.ones(self.cells.n_features), precision
         )
 
-    def run(self, most: int, progress: Progress | None = None) -> None:
+    def run(self, most: int, progress: Progress | None = None, stage: Stage | None = None) -> None:
         """Sweep until the bound stands still, or so many sweeps were done in all."""
         while self.sweeps < most and not self.converged and not self.interrupted:
             self.sweep()
             if progress is not None:
                 progress({"stage": "averaging", "iteration": self.sweeps, "bound": self.reached.bound})
             self.interrupted = stop_requested()
+            if stage is not None and not self.converged:
+                self._store(stage)
 
     def sweep(self) -> None:
         """Visit all rows at the next state; go on from there, or find another way from the last one.
@@ -231,7 +243,7 @@ class _Ascent:
             return
         self._judge(point)
         self.next = self._updated(self.reached, learns=True)
-        dead = self._unsupported(self.next) if self.removes else np.zeros(0, np.intp)
+        dead = self.next.unsupported(self.groups) if self.removes else np.zeros(0, np.intp)
         self.shrunk = self.fresh = bool(dead.size)
         if dead.size:
             self.next = self.next.without(dead)
@@ -255,25 +267,32 @@ class _Ascent:
 
     @property
     def _cell_count(self) -> int:
-        return int(self.cells.x_value.size + self.cells.y_value.size)
+        return self.cells.size
 
     def _visit(self, state: FactorState) -> _Point:
         """Pass over the rows at some state; sites move on."""
-        self.sites.append([block.sites for block in self.blocks])
-        columns, pace = Columns(state.V, state.second, state.noise), self.pace
-        sums = reduce(Sums.plus, InProcess.visit(self.blocks, lambda block: block.visit(columns, pace)))
+        columns = Columns(state.V, state.second, state.noise)
+        states, results = self.engine.advance(
+            RowBlock.visit, self.blocks, self.sites[-1], columns=columns, pace=self.pace
+        )
+        sums = reduce(Sums.plus, results)
+        self.sites.append(states)
         squares = self._expected_squares(state, sums)
         return _Point(state, sums, squares, self._bound(state, sums, squares))
 
     def _reach(self, point: _Point) -> None:
         """Go on from the point of the last pass."""
-        self.reached, self.sites = point, self.sites[-1:]
+        self._forget(self.sites[:-2])
+        self.reached, self.sites = point, self.sites[-2:]
 
     def _restore(self, passes: int) -> None:
         """Put the sites back to before the pass at the point reached (0), or to after it (1)."""
-        for block, sites in zip(self.blocks, self.sites[passes], strict=True):
-            block.place(sites)
-        del self.sites[passes:]
+        self._forget(self.sites[passes + 1 :])
+        del self.sites[passes + 1 :]
+
+    def _forget(self, sites: list[list[Reference]]) -> None:
+        for each in sites:
+            self.engine.release(each)
 
     def _updated(self, point: _Point, *, learns: bool) -> FactorState:
         """Update noise, columns, precisions and the factors' basis, in this order."""
@@ -315,12 +334,12 @@ class _Ascent:
         divergence = self._divergence(state.noise, state.precision, self._spread(state, sums))
         return float(numbers + sums.log_likelihood) - divergence
 
-    def _spread(self, state: FactorState, sums: Sums) -> _Spread:
+    def _spread(self, state: FactorState, sums: Sums) -> Spread:
         """Give the second moments at a state."""
         columns = [unpack(state.second[group].sum(axis=0), state.width) for group in self.groups]
-        return _Spread(columns, unpack(sums.second_u, state.width), state.log_det + sums.log_det_u)
+        return Spread(columns, unpack(sums.second_u, state.width), state.log_det + sums.log_det_u)
 
-    def _divergence(self, noise: FloatArray, precision: FloatArray, spread: _Spread) -> float:
+    def _divergence(self, noise: FloatArray, precision: FloatArray, spread: Spread) -> float:
         """Divergence of U and V from their priors, less the log-prior of noise and precisions."""
         width = len(spread.rows)
         moments = np.diag(spread.rows)[1:].sum() - self.n * (width - 1) - self.m * width + spread.log_det
@@ -375,14 +394,8 @@ class _Ascent:
             log_det=state.log_det - 2 * self.m * float(np.linalg.slogdet(B)[1]),
         )
 
-    # -- factors die, and are born -----------------------------------------------------------------------
 
-    def _unsupported(self, state: FactorState) -> NDArray[np.intp]:
-        """Factors whose posterior is little more than their prior, in every group of columns."""
-        second = diagonals(state.second, state.width)
-        supported = np.zeros(state.width, bool)
-        supported[0] = True
-        for group in self.groups:
-            held = (state.V[group] ** 2).sum(axis=0)
-            supported |= held > SUPPORTED * np.maximum(second[group].sum(axis=0), 1e-300)
-        return np.flatnonzero(~supported)
+def _begun(block: RowBlock, settled: FactorPosterior | None) -> tuple[Sites, tuple[FloatArray, FloatArray]]:
+    """Give a block's first sites; counts of its numbers, and sums of their squares, by column."""
+    sites = block.sites if settled is None else settled.settled(block.cells)[1].sites
+    return sites, block.census()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.table.containers import Table, as_frame, from_series, read_container
+from cocomplete.table.containers import Table, as_frame, as_matrix, from_series, read_container
 
 
 def fill_like(
@@ -41,6 +41,11 @@ def fill_like(
     frame = as_frame(data, argument)
     if frame is None:
         return _fill_array(data, argument, filled, known, others)
+    matrix = as_matrix(frame)
+    if matrix is not None:
+        whole = np.where(known, matrix, filled).astype(matrix.dtype, copy=False)
+        fresh = nw.from_numpy(whole, schema=frame.columns, backend=frame.implementation)
+        return nw.to_native(fresh if _has_columns(data) else fresh[frame.columns[0]])
     renewed = []
     for j, name in enumerate(frame.columns):
         if known[:, j].all():

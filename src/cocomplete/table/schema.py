@@ -11,8 +11,11 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
-from cocomplete.table.kinds import Category, Date, Kind, Ordinal, Posterior, YesNo
+from cocomplete.table.kinds import Category, Date, Kind, Ordinal, Posterior, YesNo, level_text
 from cocomplete.table.kinds.category import MOST_ENCODED
+
+SHOWN = 3
+"""Columns, and values of each, that a message names."""
 
 
 class Filled(NamedTuple):
@@ -110,6 +113,22 @@ class Schema:
             encoded[:, self.bounds[j] : self.bounds[j + 1]] = kind.encode(column)
         return encoded
 
+    def without_strangers(self, encoded: FloatArray) -> FloatArray:
+        """Take numbers of yes/no columns that are neither 0 nor 1 for unknown.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_rows, width)
+            As :meth:`encode` gives it.
+        """
+        own = encoded[:, self.binary]
+        strange = ~np.isnan(own) & (own != 0) & (own != 1)
+        if not strange.any():
+            return encoded
+        cleared = encoded.copy()
+        cleared[:, self.binary] = np.where(strange, np.nan, own)
+        return cleared
+
     def strangers(self, raw: RawTable, encoded: FloatArray) -> dict[int, list[Any]]:
         """Give known values that the fit did not see and that count as unknown, by column.
 
@@ -120,7 +139,7 @@ class Schema:
             The same as :meth:`encode` gives it.
         """
         found: dict[int, list[Any]] = {}
-        if self.is_plain and not raw.others:
+        if self.is_plain and not raw.others and not self.binary.any():
             return found
         known = raw.known
         for j, kind in enumerate(self.kinds):
@@ -140,6 +159,37 @@ class Schema:
         """Give what is predicted of one of the user's columns."""
         own = slice(self.bounds[j], self.bounds[j + 1])
         return Posterior(mean[:, own], std[:, own], (levels or {}).get(int(self.bounds[j])))
+
+    def probabilities(
+        self, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray]
+    ) -> tuple[FloatArray, list[str] | None]:
+        """Give the probabilities of the values of columns that have such, and what each is of.
+
+        Parameters
+        ----------
+        mean, std, levels
+            As for :meth:`fill`.
+
+        Returns
+        -------
+        table : ndarray of shape (n_rows, number of probabilities)
+            In the order of the columns: of a yes/no one that of a 1, of the others that of every value.
+        names : list of str or None
+            None if the columns have none.
+        """
+        columns, names = [np.empty((len(mean), 0))], []
+        for j, kind in enumerate(self.kinds):
+            found = kind.probabilities(self.posterior(j, mean, std, levels))
+            if found is None:
+                continue
+            name = None if self.names is None else self.names[j]
+            if kind.name == "yes-no":
+                columns.append(found[:, 1:])
+                names.append(str(name))
+            else:
+                columns.append(found)
+                names += [f"{name}={level_text(value)}" for value in kind.values]
+        return np.hstack(columns), None if self.names is None else names
 
     def fill(
         self, mean: FloatArray, std: FloatArray, levels: dict[int, FloatArray], *, expected: bool = False
@@ -235,3 +285,15 @@ def _check_form(kind: Kind, column: Any, label: str, argument: str) -> None:
     if wanted != found:
         msg = f"{argument}: {label} holds {found}, but it held {wanted} when the model was fitted"
         raise InputError(msg)
+
+
+def values_by_column(found: dict[str, list[Any]]) -> str:
+    """Name some columns and some values of each, for a message."""
+    shown = [f"{column} ({_first_few(values)})" for column, values in list(found.items())[:SHOWN]]
+    more = f" and {len(found) - SHOWN} more column(s)" if len(found) > SHOWN else ""
+    return ", ".join(shown) + more
+
+
+def _first_few(values: list[Any]) -> str:
+    shown = ", ".join(repr(value) if isinstance(value, str) else f"{value:g}" for value in values[:SHOWN])
+    return shown + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")

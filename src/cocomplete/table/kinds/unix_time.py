@@ -73,4 +73,4 @@ def _moments(column: FloatArray, size: int) -> DateColumn:
     # New rows may hold anything: what is too large for a date is the largest.
     micros = np.clip(np.where(known, column, 0).astype(np.float64) * size, -LARGEST, LARGEST)
     moments = micros.astype(np.int64).astype("datetime64[us]")
-    return DateColumn(np.where(known, moments, np.datetime64("NaT")))
+    return DateColumn(np.where(known, moments, np.datetime64("NaT", "us")))

@@ -1,0 +1,140 @@
+"""From settings and a sparse table to fitted attributes.
+
+The minimiser of F with λ2 = 0 answers. With all penalties "auto" and ``averaging``, where absent cells of
+both tables are zeros, labels of rows whose features alone are known are answered by its factors together
+with features of each label's own.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cocomplete.choosing.sparse_penalties import choose_sparse, own_of
+from cocomplete.estimator.messages import Messages
+from cocomplete.estimator.settings import Settings, seed_of
+from cocomplete.estimator.sparse_input import SparseInput
+from cocomplete.estimator.thresholds import given_thresholds
+from cocomplete.fitted.parts import PARTS
+from cocomplete.fitted.sparse_model import SparseModel, reach
+from cocomplete.interrupts import acknowledge_stop
+from cocomplete.problem.sparse_encoding import SparseEncoding
+from cocomplete.problem.sparse_objective import SparseObjective
+from cocomplete.solvers.solution import Progress, Solution
+from cocomplete.solvers.sparse_factored import solve_sparse
+from cocomplete.solvers.sparse_rows import Columns
+from cocomplete.table.schema import Schema
+
+
+def fit_sparse(
+    settings: Settings, given: SparseInput, messages: Messages, progress: Progress | None
+) -> dict[str, Any]:
+    """Choose what is "auto", minimise F, and give every attribute that the fit sets."""
+    table = given.table
+    own_features = settings.wants_ensemble and table.X.zeros and table.Y.zeros and table.n_labels > 0
+    choice = choose_sparse(
+        table,
+        settings.given,
+        center=settings.center,
+        scale=settings.scale,
+        max_rank=settings.max_rank,
+        own_features=own_features,
+        seed=seed_of(settings.random_state),
+        progress=progress,
+    )
+    messages.validation(choice.validation)
+    encoding = SparseEncoding.of(table, center=settings.center, scale=settings.scale)
+    cells = encoding.apply(table)
+    objective = SparseObjective.on(
+        cells,
+        choice.rank_penalty,
+        choice.feature_weight,
+        encoding.offsets,
+        free=settings.center,
+    )
+    messages.log(f"solver 'factored': a sparse table of {objective.shape[0]} x {objective.shape[1]} cells")
+    solution = solve_sparse(
+        objective,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        max_rank=settings.max_rank,
+        progress=progress,
+    )
+    messages.log(
+        f"objective {solution.objective:.6g}, gap {solution.duality_gap:.2g}, rank {solution.M.rank} "
+        f"after {solution.n_iter} iterations"
+    )
+    if solution.interrupted:
+        acknowledge_stop()
+    if solution.interrupted or choice.interrupted:
+        messages.interrupted()
+    elif not solution.converged and not own_features:
+        messages.not_converged("factored", solution, settings.tol, settings.max_rank or solution.M.rank)
+    columns = Columns.of(objective, solution)
+    own = own_of(table, cells, columns) if own_features else None
+    if own is not None:
+        messages.log(f"{own.weight.size} features of labels' own, of {own.start.size - 1} by {len(own.V)}")
+    model = SparseModel(encoding, columns, *reach(table.X, clip=settings.clip), given.label_interface, own)
+    return {
+        "_model": model,
+        "validation_": choice.validation,
+        "thresholds_": given_thresholds(settings.threshold, table.n_labels),
+        **_column_attributes(given),
+        **_low_rank_attributes(model, solution),
+        **_certificate_attributes(objective, solution),
+    }
+
+
+def _column_attributes(given: SparseInput) -> dict[str, Any]:
+    """Describe the table's columns."""
+    found: dict[str, Any] = {
+        "n_features_in_": given.table.n_features,
+        "n_labels_": given.table.n_labels,
+        "feature_types_": np.full(given.table.n_features, "number"),
+        "_features": Schema(()),
+        "_labels": Schema(()),
+        "_flat_labels": given.flat,
+    }
+    if given.label_names is not None:
+        found["label_names_in_"] = np.asarray(given.label_names, dtype=object)
+    return found
+
+
+def _low_rank_attributes(model: SparseModel, solution: Solution) -> dict[str, Any]:
+    """Describe M in the user's columns."""
+    d, varied, M = model.n_features, model.encoding.varied, solution.M
+    kept = np.concatenate((np.ones(d, bool), varied))
+    components = np.zeros((M.rank, len(kept)), M.Vt.dtype)
+    components[:, kept] = M.Vt
+    features = model.encoding.scale.restore(solution.offsets[:d].astype(np.float64))
+    labels = model.encoding.log_odds.astype(np.float64)
+    labels[varied] = solution.offsets[d:]
+    members: list[dict[str, Any]] = [{"name": "minimiser", **dict.fromkeys(PARTS, 1.0)}]
+    if model.own is not None:
+        members[0]["unlabelled"] = 0.0
+        members.append({"name": "own features", **{part: float(part == "unlabelled") for part in PARTS}})
+    return {
+        "members_": tuple(members),
+        "rank_": M.rank,
+        "singular_values_": M.s,
+        "components_": components,
+        "offsets_": np.concatenate((features, labels)),
+        "n_iter_": solution.n_iter,
+    }
+
+
+def _certificate_attributes(objective: SparseObjective, solution: Solution) -> dict[str, Any]:
+    return {
+        "rank_penalty_": objective.rank_penalty,
+        "residual_penalty_": 0.0,
+        "feature_weight_": objective.feature_weight,
+        "recorded_share_": None,
+        "certified_": True,
+        "solver_": "factored",
+        "feature_solution_": solution,
+        "label_solution_": solution,
+        "polished_": False,
+        "objective_": solution.objective,
+        "duality_gap_": solution.duality_gap,
+        "converged_": solution.converged,
+        "history_": solution.history,
+    }

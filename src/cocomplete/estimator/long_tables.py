@@ -1,0 +1,94 @@
+"""Tables that are not fitted, or predicted, in one piece."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from cocomplete.engines.engine import Engine, Threads
+from cocomplete.engines.on_disk import OnDisk
+from cocomplete.engines.row_blocks import InProcess
+from cocomplete.estimator import block_rows
+from cocomplete.estimator.block_rows import stacked
+from cocomplete.estimator.tables import row_order
+from cocomplete.exceptions import InputError
+from cocomplete.table.block_table import ArrayBlocks, BlockRows, BlockTable
+
+
+def as_blocks(X: Any, y: Any) -> BlockTable | None:
+    """Give a table in blocks if it is one, or is long; None if it is to be read as a whole.
+
+    Raises
+    ------
+    InputError
+        If labels are given beside a table that has its own.
+    """
+    if isinstance(X, BlockTable):
+        if y is not None:
+            msg = (
+                "y must be None where X is an opened table; name its labels in cocomplete.open(…, labels=[…])"
+            )
+            raise InputError(msg)
+        return X
+    if not _sliced(X) or len(X.shape) != 2 or not (y is None or (_sliced(y) and len(X) == len(y))):
+        return None
+    table = ArrayBlocks(X, y)
+    n, m = table.shape
+    if n * m < block_rows.LONG_NUMBERS:
+        return None
+    order = None if y is None else row_order(X, y)
+    return table if order is None else ArrayBlocks(X, y.iloc[order])
+
+
+def engine_for(table: BlockTable) -> AbstractContextManager[Engine]:
+    """Give the engine for a table: threads for one in memory, files for others."""
+    if isinstance(table, ArrayBlocks):
+        return nullcontext(Threads(keeps=False))
+    return OnDisk()
+
+
+def stacked_results(table: BlockTable, function: Callable[[BlockRows], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Apply a function to every block's rows, and put its results together, each written in its place.
+
+    Parameters
+    ----------
+    table : BlockTable
+    function : callable
+        Returns arrays, frames or None, with one row for each row of the block.
+    """
+    n, bounds = table.shape[0], table.bounds()
+    whole: list[Any] = []
+    results = InProcess.visit(bounds, lambda each: function(table.read(*each)))
+    for (first, last), parts in zip(bounds, results, strict=True):
+        for k, part in enumerate(parts):
+            if first == 0:
+                whole.append(
+                    np.empty((n, *part.shape[1:]), part.dtype) if isinstance(part, np.ndarray) else []
+                )
+            if isinstance(part, np.ndarray):
+                whole[k][first:last] = part
+            else:
+                whole[k].append(part)
+    return tuple(one if isinstance(one, np.ndarray) else stacked(one) for one in whole)
+
+
+def check_in_memory(table: BlockTable, method: str, instead: str) -> None:
+    """Refuse a table whose answer may be larger than the memory.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(table, ArrayBlocks):
+        msg = f"{method} gives a whole table, and X is one that is read in blocks; use {instead}(X)"
+        raise InputError(msg)
+
+
+def _sliced(table: Any) -> bool:
+    """Whether rows can be taken from a table without reading it: an array of numbers, or a frame."""
+    if isinstance(table, np.ma.MaskedArray):
+        return False
+    if isinstance(table, np.ndarray):
+        return table.dtype.kind == "f" and table.ndim in (1, 2)
+    return type(table).__module__.split(".")[0] in ("pandas", "polars") and len(table.shape) == 2
