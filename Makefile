@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check browser bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-first-use bench-report bench-draws bench-baselines ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check browser docs test-lowest coverage lock release-check bench bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-scale bench-memory bench-first-use bench-report bench-draws bench-baselines bench-stored test-stored bench-sparse ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -29,6 +29,48 @@ browser: tests/browser/node_modules/axe-core/axe.min.js
 tests/browser/node_modules/axe-core/axe.min.js: tests/browser/package-lock.json
 	npm ci --prefix tests/browser --no-audit --no-fund --silent
 	@touch $@
+
+# The documentation site, in docs/_build/html; a warning is an error. A minute or two.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# A slice of the tests with the lowest versions that pyproject.toml allows, in an environment of its own. That old
+# libraries use what newer ones deprecate is none of its business.
+LOWEST := .venv-lowest
+test-lowest: $(LOWEST)/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning \
+	  --numprocesses auto --maxprocesses 8 --dist loadfile tests/units tests/formats tests/laws/test_sklearn_contract.py tests/command_line src
+
+$(LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) tools/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip --quiet --disable-pip-version-check install \
+	  --constraint $(LOWEST)/constraints.txt --editable '.[test]'
+	@touch $@
+
+# Branch coverage of src: the whole suite, then the kernels once more as plain Python beside their twins.
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -m coverage erase
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --cov --cov-report= \
+	  --numprocesses auto --maxprocesses 8 --dist loadfile
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-append --cov-report= tests/agreement/test_kernels.py \
+	  tests/agreement/test_sparse_losses.py tests/units/test_trees.py tests/units/test_classifiers.py
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
+
+# Exact versions, with hashes, of everything that development needs: pip install -r requirements-dev.txt
+lock: $(VENV)/.installed-dev
+	$(PIP) install uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --quiet --upgrade \
+	  --no-config --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+	  --output-file requirements-dev.txt
+
+# Both packages, built twice with equal bytes, installed in empty environments, the demo run there.
+release-check:
+	$(PYTHON) tools/release_check.py
+
+# A fixed set of figures, appended to benchmarks/records/history.jsonl and drawn; losses in red. Ten minutes.
+bench: $(VENV)/.installed-plots
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/remembered.py
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py
@@ -61,6 +103,14 @@ bench-cost: $(VENV)/.installed
 bench-long: $(VENV)/.installed
 	$(BIN)/python benchmarks/cost.py --long
 
+# Peak memory of fits of six shapes beside what is forecast before they begin.
+bench-memory: $(VENV)/.installed
+	$(BIN)/python benchmarks/memory_forecast.py
+
+# Up to a million rows, given penalties and defaults, beside cmfrec and on a Dask cluster; half an hour.
+bench-scale: $(VENV)/.installed $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/scale.py
+
 # What the first default fit after an installation costs beyond the second, in both precisions.
 bench-first-use: $(VENV)/.installed
 	$(BIN)/python benchmarks/first_use.py
@@ -72,6 +122,18 @@ bench-report: $(VENV)/.installed
 
 bench-draws: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/draws.py
+
+# 500 MB of Parquet completed within 300 MB of private memory; minutes, and no room for other work beside it.
+test-stored: $(VENV)/.installed-dev
+	COCOMPLETE_STORED=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 1 tests/formats/test_larger_than_memory.py
+
+# 20 GiB of Parquet, completed in a process that may have 6 GiB of private memory. Hours, and 70 GiB of disk.
+bench-stored: $(VENV)/.installed
+	$(BIN)/python benchmarks/stored.py --size 20 --limit 6 --defaults
+
+# Sparse tables: precision of the best labels beside one-vs-rest; FULL=--full for 100 000 x 5 000 x 10 000.
+bench-sparse: $(VENV)/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/sparse_tables.py $(FULL)
 
 bench-baselines: $(VENV)/.installed
 	$(BIN)/python benchmarks/baselines.py
@@ -92,7 +154,7 @@ reproduction-pages: $(VENV)/.installed-plots
 	$(BIN)/cocomplete reproduce pages --out reproduction
 
 clean:
-	rm -rf $(VENV) cocomplete-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) cocomplete-demo docs/_build docs/gallery docs/reference .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -103,6 +165,10 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --editable '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python

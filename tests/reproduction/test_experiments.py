@@ -11,6 +11,7 @@ import pytest
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.exceptions import InputError
 from cocomplete.experiments import table_1, table_2, verdicts
+from cocomplete.experiments.claims import claims_on_all_settings
 from cocomplete.experiments.published import METHODS_1, SETTINGS_1, TABLE_1, TABLE_2, Published
 from cocomplete.experiments.runner import Record, Trial
 from cocomplete.experiments.tables import Cell, Table, differs, figure, summarize, write_all
@@ -152,6 +153,26 @@ def test_verdicts_count_what_agrees() -> None:
     )
     assert "**Table 1 is not reproduced.**" in " ".join(verdicts.table_1_verdicts(off))
     assert verdicts.table_1_verdicts([]) == []
+
+
+def test_claims_on_all_settings_are_counted_where_all_methods_have_figures() -> None:
+    errors = {"COCO-1": (0.01, 0.02), "COCO-0": (0.02, 0.0201), "Maxide": (0.5, 0.3), "Mc": (0.5, 0.01)}
+    means = {
+        (setting, method, name): value
+        for setting in table_1.ALL[:12]
+        for method, both in errors.items()
+        for name, value in zip("XY", both, strict=True)
+    }
+    means[table_1.ALL[0], "COCO-1", "X"] = 0.03
+    means[table_1.ALL[1], "COCO-1", "Y"] = 0.03
+    means[table_1.ALL[2], "COCO-1", "Y"] = 0.009
+    del means[table_1.ALL[11], "Mc", "Y"]
+    (sentence,) = claims_on_all_settings(means)
+    assert "11 of the 72 settings" in sentence
+    assert "least X error in 10 of 11" in sentence
+    assert "less than Maxide and Mc in 1;" in sentence
+    assert "lower in 1, within 1% in 9 and higher in 1;" in sentence
+    assert claims_on_all_settings({key: means[key] for key in means if key[0] in table_1.PUBLISHED}) == []
 
 
 def test_the_exchange_of_rows_is_inferred_from_distances() -> None:

@@ -1,9 +1,7 @@
 """Trials, one record each, kept in a file that survives being interrupted."""
 
-import fcntl
 import json
 import os
-import resource
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
 from cocomplete.exceptions import InputError
+from cocomplete.operating_system import peak_memory, wait_for_lock
 
 Figures = dict[str, Any]
 """What a trial measures: numbers, or lists of numbers for curves."""
@@ -130,8 +129,7 @@ class Results:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(asdict(record), sort_keys=True) + "\n"
         with self.path.open("a+b") as file:
-            # Closing lets go of the lock, and so does being killed.
-            fcntl.flock(file, fcntl.LOCK_EX)
+            wait_for_lock(file)
             file.seek(0, os.SEEK_END)
             if file.tell():
                 file.seek(-1, os.SEEK_END)
@@ -229,7 +227,7 @@ def _measure(trial: Trial, work: Callable[[Trial], Figures]) -> Record:
         figures,
         round(seconds, 3),
         None if unit is None else round(unit, 4),
-        round(_peak_memory(), 1),
+        round(peak_memory(), 1),
         sorted({str(warning.message) for warning in caught}),
         _versions(),
     )
@@ -241,13 +239,6 @@ def svd_seconds(n: int, m: int) -> float:
     started = perf_counter()
     np.linalg.svd(matrix, full_matrices=False)
     return perf_counter() - started
-
-
-def _peak_memory() -> float:
-    """Most memory this process has held, in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # macOS counts bytes, everyone else KiB.
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 @cache

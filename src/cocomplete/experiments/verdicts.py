@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from cocomplete.experiments import table_1, table_2, theorem
+from cocomplete.experiments.claims import claims_on_all_settings
 from cocomplete.experiments.published import METHODS_1, TABLE_1, TABLE_2
 from cocomplete.experiments.runner import Record
 from cocomplete.experiments.tables import differs, figure, summarize
@@ -64,6 +65,7 @@ def table_1_verdicts(records: Sequence[Record]) -> list[str]:
     ]
     sentences.append("The largest relative differences are " + "; ".join(far) + ".")
     sentences += _orders(records)
+    sentences += claims_on_all_settings(means)
     sentences += _exact(records, means)
     sentences += _tuned(means)
     return sentences
