@@ -1,6 +1,5 @@
-"""The README's second screen and the page on columns, run as they stand."""
+"""The README's second screen, run as it stands."""
 
-import doctest
 import re
 import shlex
 from pathlib import Path
@@ -50,9 +49,3 @@ def test_the_same_in_python(monkeypatch: object) -> None:
     done = found["done"]
     assert done.X.null_count().sum_horizontal().item() == 0  # type: ignore[attr-defined]
     assert done.X.schema == found["X"].schema  # type: ignore[attr-defined]
-
-
-def test_the_page_on_columns() -> None:
-    failed, tried = doctest.testfile(str(ROOT / "docs/columns.md"), module_relative=False)
-    assert tried > 3
-    assert failed == 0
