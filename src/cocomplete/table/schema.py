@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
+from cocomplete.frozen import FieldsAlone
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
 from cocomplete.table.kinds import Category, Date, Kind, Ordinal, Posterior, YesNo, level_text
@@ -34,7 +35,7 @@ class Filled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Schema:
+class Schema(FieldsAlone):
     """Kinds of the columns of a table, in their order.
 
     Attributes
