@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.command_line.test_cli import run
+from tests.command_line.in_process import run
 
 ROOT = Path(__file__).parents[2]
 

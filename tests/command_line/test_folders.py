@@ -18,7 +18,7 @@ from cocomplete.cli.complete_blocks import in_blocks
 from cocomplete.cli.main import app
 from cocomplete.exceptions import InputError
 from cocomplete.stored import open as open_table
-from tests.command_line.test_cli import run
+from tests.command_line.in_process import run
 
 ROWS = 120
 

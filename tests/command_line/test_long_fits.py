@@ -9,7 +9,7 @@ import pytest
 
 from cocomplete.cli.inspect import _need, inspect
 from cocomplete.estimator import memory_forecast
-from tests.command_line.test_cli import run
+from tests.command_line.in_process import run
 
 
 @pytest.fixture

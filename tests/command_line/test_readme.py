@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from tests.command_line.test_cli import run
+from tests.command_line.in_process import run
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line.test_cli import run
+from tests.command_line.in_process import run
 from tests.documentation.pages import PAGES, ROOT, blocks
 
 RUN = {"python", "sh"}
