@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check browser docs test-lowest coverage lock release-check bench bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-scale bench-memory bench-first-use bench-report bench-draws bench-baselines bench-stored test-stored bench-sparse ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check browser docs test-lowest coverage lock release-check bench bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-scale bench-memory bench-first-use bench-report bench-draws bench-baselines bench-stored test-paper test-stored bench-sparse ugly mutated reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -122,6 +122,10 @@ bench-report: $(VENV)/.installed
 
 bench-draws: $(VENV)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/draws.py
+
+# Figures of the paper that take hundreds of SVDs each; a few minutes.
+test-paper: $(VENV)/.installed-dev
+	COCOMPLETE_PAPER=1 $(BIN)/python -m pytest tests/reproduction/test_paper_figures.py
 
 # 500 MB of Parquet completed within 300 MB of private memory; minutes, and no room for other work beside it.
 test-stored: $(VENV)/.installed-dev

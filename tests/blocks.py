@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 
 from cocomplete.arrays import FloatArray
-from cocomplete.estimator import block_rows, prediction_methods
+from cocomplete.estimator import block_rows, fit_blocks, prediction_methods
+from cocomplete.estimator.fit_ensemble import fit_ensemble
+from cocomplete.estimator.solving import MinimiserSolver
+from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.table import block_table
 from cocomplete.table.block_table import ArrayBlocks, BlockRows, BlockTable
 
@@ -34,6 +38,21 @@ def low_limits(
     patch.setattr(block_rows, "LEAST_SAMPLE", 100)
     patch.setattr(block_table, "BLOCK_NUMBERS", block)
     patch.setattr(prediction_methods, "COMPLETED_NUMBERS", block)
+
+
+_SAMPLES: dict[str, FitResult] = {}
+
+
+def remember_samples(patch: pytest.MonkeyPatch) -> None:
+    """Fit each sample once: fits of the same table differ in where its other rows are, and in that alone."""
+
+    def remembered(table: TrainingTable, solver: MinimiserSolver) -> FitResult:
+        key = joblib.hash((table.given.X, table.observed.X, table.observed.Y, table.groups, solver.settings))
+        if key not in _SAMPLES:
+            _SAMPLES[key] = fit_ensemble(table, solver)
+        return _SAMPLES[key]
+
+    patch.setattr(fit_blocks, "fit_ensemble", remembered)
 
 
 def long_table(n: int = 1_200, d: int = 12, labels: int = 4, seed: int = 0) -> tuple[FloatArray, FloatArray]:

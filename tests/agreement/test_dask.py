@@ -24,7 +24,7 @@ from cocomplete.engines import on_dask  # noqa: E402
 from cocomplete.engines.on_dask import OnDask  # noqa: E402
 from cocomplete.exceptions import ClusterLostError  # noqa: E402
 from tests.agreement.test_blocks import assert_same_fit  # noqa: E402
-from tests.blocks import long_table, low_limits  # noqa: E402
+from tests.blocks import long_table, low_limits, remember_samples  # noqa: E402
 from tests.laws.checkpoint_fits import ended  # noqa: E402
 
 QUIET = pytest.mark.filterwarnings(
@@ -53,6 +53,7 @@ def client() -> Iterator[Client]:
 def local() -> CoCompleter:
     with pytest.MonkeyPatch.context() as patch:
         low_limits(patch)
+        remember_samples(patch)
         return CoCompleter().fit(*long_table())
 
 
@@ -85,6 +86,7 @@ def test_a_fit_has_the_local_attributes(
 @pytest.mark.filterwarnings("ignore:nothing is observed in row")
 def test_partitions_may_be_empty_known_or_unknown(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     low_limits(monkeypatch)
+    remember_samples(monkeypatch)
     X, y = long_table()
     X[100:200], y[100:200] = np.nan, np.nan
     y[300:400] = 1.0
@@ -104,6 +106,7 @@ def test_partitions_may_be_empty_known_or_unknown(client: Client, monkeypatch: p
 
 def test_a_killed_worker_changes_nothing(local: CoCompleter, monkeypatch: pytest.MonkeyPatch) -> None:
     low_limits(monkeypatch)
+    remember_samples(monkeypatch)
     sweeps, killed = [], threading.Event()
     with cluster_of(2) as cluster, Client(cluster) as client:
         victim = next(iter(client.run(os.getpid).values()))
@@ -165,6 +168,7 @@ def test_a_fit_that_was_ended_goes_on_from_its_checkpoint(
 ) -> None:
     """Begun in memory and gone on with on the cluster, and the other way round."""
     low_limits(monkeypatch)
+    remember_samples(monkeypatch)
     monkeypatch.setattr("cocomplete.checkpoint.SHARE", 1e9)
     here = (DaskCoCompleter(client, checkpoint=tmp_path, verbose=1), chunked())
     there = (CoCompleter(checkpoint=tmp_path, verbose=1), long_table())

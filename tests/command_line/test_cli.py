@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own, from file to file."""
+"""The command line as a user meets it, from file to file; in a process of its own where that matters."""
 
 import re
 import subprocess
@@ -12,6 +12,7 @@ import pytest
 from cocomplete.cli.console import error_lines
 from cocomplete.cli.demo import _write
 from cocomplete.exceptions import InputError
+from tests.command_line.in_process import run
 
 CSV = """id,age,weight,smoker,has_x,has_y
 a1,61,80.50,yes,1,0
@@ -23,11 +24,9 @@ f6,52,77.1,No,0,0
 """
 
 
-def run(
-    *arguments: object, folder: Path | None = None, stdin: str | None = None
-) -> subprocess.CompletedProcess[str]:
+def run_apart(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, input=stdin, check=False)
+    return subprocess.run(command, capture_output=True, text=True, input=stdin, check=False)
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table: Path) -> None:
     out = table.with_name("out.csv")
-    done = run("complete", table, "--labels", "has_*", "--ignore", "id", "-o", out)
+    done = run_apart("complete", table, "--labels", "has_*", "--ignore", "id", "-o", out)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "filled 3 of 18 feature cells and 3 of 12 label cells" in done.stderr
@@ -54,7 +53,7 @@ def test_csv_to_csv_keeps_observed_cells_letter_for_letter(table: Path) -> None:
 
 
 def test_data_go_to_standard_output_and_nothing_else_does(table: Path) -> None:
-    done = run("complete", "-", "--labels", "has_x,has_y", "--ignore", "id", "--quiet", stdin=CSV)
+    done = run_apart("complete", "-", "--labels", "has_x,has_y", "--ignore", "id", "--quiet", stdin=CSV)
     assert done.returncode == 0
     assert done.stderr == ""
     assert done.stdout.splitlines()[0] == "id,age,weight,smoker,has_x,has_y"
@@ -189,6 +188,14 @@ def test_an_empty_column_is_filled_with_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "warning: nothing is observed in feature column(s) 'b'" in done.stderr
     assert done.stdout.splitlines()[1].split(",")[1] == "0"
+
+
+def test_a_mistake_ends_the_process_with_1_and_one_sentence(table: Path) -> None:
+    done = run_apart("complete", table, "-l", "nothing*")
+    assert done.returncode == 1
+    assert done.stderr.startswith("cocomplete: error: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
 
 
 def test_wrong_usage_is_2_and_help_and_version_are_0() -> None:

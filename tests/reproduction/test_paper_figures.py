@@ -1,4 +1,8 @@
-"""A short, honest slice of the paper; the full figures are printed by ``make bench-paper``."""
+"""Figures of the paper that take Algorithm 1 and its rivals hundreds of SVDs: ``make test-paper`` runs them.
+
+A slice of the same tables, with fewer iterations, is in test_experiments.py; the full figures are printed by
+``make bench-paper``.
+"""
 
 import os
 from pathlib import Path
@@ -11,6 +15,9 @@ from cocomplete.baselines import LIMOClassifier, Maxide, Mc, NetworkClassifier
 from cocomplete.datasets import load_mulan, make_low_rank_multilabel
 from cocomplete.metrics import hamming_error, relative_error
 
+pytestmark = pytest.mark.skipif(
+    "COCOMPLETE_PAPER" not in os.environ, reason="minutes long: make test-paper runs it"
+)
 needs_data = pytest.mark.skipif(
     "COCOMPLETE_DATA" not in os.environ, reason="COCOMPLETE_DATA names no folder of data sets"
 )

@@ -135,7 +135,7 @@ def test_the_first_of_a_group_is_kept_before_the_second_begins(tmp_path: Path, j
 
 def test_records_of_many_processes_do_not_mix(tmp_path: Path) -> None:
     results = Results(tmp_path / "r.jsonl")
-    many = [record(seed=seed, X=[0.5] * 100_000) for seed in range(40)]
+    many = [record(seed=seed, X=[0.5] * 50_000) for seed in range(20)]
     with parallel_config(backend="loky", n_jobs=4):
         Parallel(batch_size=1)(delayed(results.append)(one) for one in many)
     assert sorted(results.read(), key=lambda one: one.seed) == many
@@ -160,20 +160,20 @@ def test_a_record_has_its_cost_and_its_warnings(tmp_path: Path) -> None:
 
 def test_killing_the_command_loses_at_most_the_trial_under_way(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()", "reproduce", "table1"]
-    command += ["--rows", "1", "--methods", "true-z", "--trials", "12", "--out"]
+    command += ["--rows", "1", "--methods", "true-z", "--trials", "6", "--out"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     file = killed / "results" / "table1.jsonl"
     process = subprocess.Popen([*command, killed], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (file.exists() and file.read_bytes().count(b"\n") >= 3):
+    while time.monotonic() < deadline and not (file.exists() and file.read_bytes().count(b"\n") >= 2):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     kept = len(Results(file).read())
-    assert kept >= 3
+    assert kept >= 2
     again = subprocess.run([*command, killed], capture_output=True, text=True, check=True)
-    if kept < 12:
-        assert f"table1: {kept} of 12 trials are in" in again.stderr
+    if kept < 6:
+        assert f"table1: {kept} of 6 trials are in" in again.stderr
     fresh = subprocess.run([*command, whole], capture_output=True, text=True, check=True)
     assert again.stdout == fresh.stdout
     assert (killed / "table1.html").read_text() == (whole / "table1.html").read_text()
