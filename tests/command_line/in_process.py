@@ -32,5 +32,5 @@ def run(*arguments: object, folder: Path | None = None, stdin: str | None = None
             main()
         except SystemExit as end:
             code = 0 if end.code is None else end.code
-    said = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
     return CompletedProcess(words, code if isinstance(code, int) else 1, *said)
