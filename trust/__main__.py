@@ -29,16 +29,16 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "calls": Part(1500, 60_000, 70, 4_000),
-    "tables": Part(900, 2_000, 30, 60),
-    "files": Part(700, 30_000, 20, 1_500),
-    "model_files": Part(400, 20_000, 15, 1_500),
+    "calls": Part(1500, 60_000, 50, 3_000),
+    "kills": Part(1800, 50, 60, 5),
+    "relations": Part(900, 150, 25, 2),
+    "signals": Part(900, 64, 35, 6),
+    "tables": Part(600, 2_000, 15, 60),
+    "files": Part(600, 30_000, 15, 1_000),
+    "model_files": Part(400, 20_000, 10, 1_000),
+    "parallel": Part(300, 20, 30, 3),
     "coverage_guided": Part(300, 1_000_000, 10, 1_000_000),
-    "relations": Part(900, 150, 40, 3),
-    "kills": Part(1500, 50, 45, 5),
-    "disks": Part(400, 100, 30, 8),
-    "signals": Part(900, 64, 40, 8),
-    "parallel": Part(300, 20, 40, 3),
+    "disks": Part(400, 40, 20, 5),
 }
 """In the order in which they begin: the longest first."""
 

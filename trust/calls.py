@@ -34,7 +34,7 @@ def run(budget: Budget) -> Tally:
         try:
             for number in budget.numbers():
                 entry, arguments = call_of(entries, budget.seed, number)
-                tally.add(*_made(entry, arguments, number))
+                tally.add(*made(entry, arguments, number))
         finally:
             os.chdir(before)
             sys.stdin = kept
@@ -49,7 +49,8 @@ def call_of(entries: list[Entry], seed: int, number: int) -> tuple[Entry, dict[s
         return entry, drawn(entry, rng)
 
 
-def _made(entry: Entry, arguments: dict[str, Any], number: int) -> tuple[Outcome, str]:
+def made(entry: Entry, arguments: dict[str, Any], number: int) -> tuple[Outcome, str]:
+    """Make a call, and give what came of it and how it was made."""
     before = {name: _bytes(value) for name, value in arguments.items()}
 
     def wrong(answer: Any) -> str:

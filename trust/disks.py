@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trust.commands import Done, command, left_behind, write_table
-from trust.tally import REFUSED, Budget, Tally
+from trust.tally import ANSWERED, REFUSED, Budget, Tally
 
 MODEL = ("complete", "t.csv", "-l", "y", "-o", "out.csv", "--model", "t.model", "--quiet")
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -37,6 +37,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+CHECKPOINT, READ_ONLY = "a checkpoint", "a read-only folder"
+
 STATES = ("complete", "t.csv", "-l", "y", "-o", "out.csv", "--force", "--checkpoint", "{place}/states")
 
 SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_048, 2_048))"
@@ -49,13 +51,17 @@ def run(budget: Budget) -> Tally:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _prepare(folder)
-        cases = [(what, kind) for kind in PLACES for what in (*COMMANDS, "a checkpoint")]
+        cases = [(what, kind) for kind in PLACES for what in (*COMMANDS, CHECKPOINT)]
+        # Trials of a kilobyte each fit anywhere; pages are tried by the others.
+        cases = [one for one in cases if one[0] != "reproduce" or one[1] == READ_ONLY]
         random.Random(budget.seed).shuffle(cases)
         for number in budget.numbers():
             if number >= len(cases):
                 break
             what, kind = cases[number]
-            tally.add(_tried(folder, what, kind) or REFUSED, f"{what}, {kind}")
+            found = _tried(folder, what, kind)
+            if found is not None:
+                tally.add(found, f"{what}, {kind}")
     return tally
 
 
@@ -72,79 +78,72 @@ def _prepare(folder: Path) -> None:
 
 
 @contextmanager
-def _full(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Give a disk of two pages; where nobody may mount one, files may not grow beyond as much."""
-    place = folder / "place"
+def _disk(place: Path, options: str) -> Iterator[bool]:
+    """Mount a disk of memory, where that is allowed; say whether it was."""
     place.mkdir()
-    mounted = not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8k,nr_inodes=16", "tmpfs", str(place)],
-        capture_output=True,
-        check=False,
-    ).returncode
-    if mounted:
-        # One of the two pages is taken.
-        (place / "taken").write_bytes(b"x" * 4096)
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
+    mounted = (
+        shutil.which("mount") is not None
+        and not subprocess.run(mount, capture_output=True, check=False).returncode
+    )
     try:
-        yield place, "" if mounted else SMALL_FILES
+        yield mounted
     finally:
         if mounted:
             subprocess.run(["umount", str(place)], check=True)
 
 
 @contextmanager
-def _read_only(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Give a folder without the right to write; root has it anywhere, and gets a disk that is for reading."""
-    place = folder / "place"
-    place.mkdir()
-    if os.geteuid() == 0:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=8k", "tmpfs", str(place)], check=True)
-    else:
-        place.chmod(0o500)
-    try:
-        yield place, ""
-    finally:
-        if os.geteuid() == 0:
-            subprocess.run(["umount", str(place)], check=True)
-        else:
+def _full(place: Path) -> Iterator[str | None]:
+    """Make a disk of two pages, one of them taken; where nobody may mount one, files may not grow."""
+    with _disk(place, "size=8k,nr_inodes=16") as mounted:
+        if mounted:
+            (place / "taken").write_bytes(b"x" * 4096)
+        yield "" if mounted else SMALL_FILES
+
+
+@contextmanager
+def _read_only(place: Path) -> Iterator[str | None]:
+    """Make a disk that is for reading, or a folder without the right to write, which root has anywhere."""
+    with _disk(place, "ro,size=8k") as mounted:
+        if not mounted:
+            place.chmod(0o500)
+        yield "" if mounted or os.geteuid() else None
+        if not mounted:
             place.chmod(0o700)
 
 
 @contextmanager
-def _limited(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Give a folder in which files may not grow."""
-    place = folder / "place"
+def _limited(place: Path) -> Iterator[str | None]:
+    """Make a folder in which files may not grow."""
     place.mkdir()
-    yield place, SMALL_FILES
+    yield SMALL_FILES
 
 
-PLACES = {"a full disk": _full, "a read-only folder": _read_only, "a limit of file sizes": _limited}
+PLACES = {"a full disk": _full, READ_ONLY: _read_only, "a limit of file sizes": _limited}
 
 
-def _tried(folder: Path, what: str, kind: str) -> str:
-    if what == "reproduce" and kind != "a read-only folder":
-        # Trials of a kilobyte each fit anywhere; pages are tried by the others.
-        return ""
+def _tried(folder: Path, what: str, kind: str) -> str | None:
+    """Say what came of a command; None where there is no such disk."""
+    place = folder / "place"
     try:
-        with PLACES[kind](folder) as (place, limits):
+        with PLACES[kind](place) as prelude:
+            if prelude is None:
+                return None
             before = sorted(place.rglob("*"))
-            arguments = [
-                part.format(place=place) for part in (STATES if what == "a checkpoint" else COMMANDS[what])
-            ]
-            done = command(arguments, folder, prelude=limits)
-            found = _judged(done, what, place, before)
-            if not found and what != "a checkpoint":
-                found = _check_left(folder)
-        return found
+            parts = STATES if what == CHECKPOINT else COMMANDS[what]
+            done = command([part.format(place=place) for part in parts], folder, prelude=prelude)
+            return _judged(done, what, place, before) or _check_left(folder) or REFUSED
     finally:
-        shutil.rmtree(folder / "place", ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _judged(done: Done, what: str, place: Path, before: list[Path]) -> str:
     if "Traceback" in done.err:
         return f"a traceback: {done.err.strip().splitlines()[-1][:200]}"
-    if what == "a checkpoint" and done.code == 0:
+    if what == CHECKPOINT and done.code == 0:
         # A state that cannot be stored does not end a fit; a folder that cannot be made does.
-        return ""
+        return ANSWERED
     if not done.is_one_sentence:
         return f"code {done.code} instead of one sentence: {done.err.strip()[-200:]}"
     after = sorted(place.rglob("*"))
