@@ -99,7 +99,10 @@ def open(
         called what ``labels``, ``features`` or ``ignore`` says.
     """
     files = stored_files(path, missing=missing)
-    given = {"labels": () if labels is None else labels, "features": features, "ignore": ignore}
+    own_labels: str | Iterable[str] = (
+        () if labels is None or (isinstance(labels, str) and not labels) else labels
+    )
+    given = {"labels": own_labels, "features": features, "ignore": ignore}
     asked = {option: _patterns(option, patterns) for option, patterns in given.items()}
     if isinstance(files, ArrayFiles):
         if asked != {"labels": [], "features": ["*"], "ignore": []}:
