@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check browser docs test-lowest coverage lock release-check bench bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-scale bench-memory bench-first-use bench-report bench-draws bench-baselines bench-stored test-paper test-stored bench-sparse ugly mutated reproduction reproduction-pages clean
+.PHONY: demo test check browser docs test-lowest coverage lock release-check bench bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-scale bench-memory bench-first-use bench-report bench-draws bench-baselines bench-stored test-paper test-stored bench-sparse ugly mutated trust trust-slice reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
@@ -149,6 +149,15 @@ ugly: $(VENV)/.installed
 # 50 000 damaged files of every format through the readers: a table each, or one sentence. Ten minutes.
 mutated: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/mutated_files.py
+
+# The campaign: hostile calls, files and models, metamorphic relations, kills, disks, signals, threads and processes.
+# An hour, one closing line a part; SEED=1 tries other things. trust-slice: three minutes of it. docs/trust.md
+SEED ?= 0
+trust: $(VENV)/.installed-dev
+	$(BIN)/python -m trust --seed $(SEED)
+
+trust-slice: $(VENV)/.installed-dev
+	$(BIN)/python -m trust --seed $(SEED) --slice
 
 # The paper's tables and figures. Hours, but it goes on where it was; the pages alone take seconds.
 reproduction: $(VENV)/.installed-plots

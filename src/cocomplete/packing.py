@@ -144,6 +144,9 @@ class Unpacker:
         return makers[what](inner)
 
     def _record(self, record: Any) -> Any:
+        if not isinstance(record, dict) or not isinstance(record.get("fields", {}), dict):
+            msg = f"{str(record)[:60]!r} is no packed record"
+            raise UnknownRecordError(msg)
         if "array" in record:
             return self.arrays[record["array"]]
         if "objects" in record:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
-from cocomplete.parameter_checks import check_confidence
+from cocomplete.parameter_checks import as_float, as_numbers, check_confidence, is_number, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,17 @@ class Pooled:
         ndarray of shape (p,) or float
             0 or 1 where the standard error is 0.
         """
-        distance = np.abs(self.estimate - np.asarray(null, dtype=np.float64))
+        supposed = as_numbers("null", null)
+        if supposed.shape not in ((), np.shape(self.estimate)) or np.isnan(supposed).any():
+            msg = (
+                "null must be one known number, or one for each estimate, of shape "
+                f"{np.shape(self.estimate)}; got {shown(null)}"
+            )
+            raise InputError(msg)
+        distance = np.abs(self.estimate - supposed)
         exact = self.std_error == 0
-        ratio = distance / np.where(exact, 1.0, self.std_error)
+        with np.errstate(over="ignore"):
+            ratio = distance / np.where(exact, 1.0, self.std_error)
         tail = 2 * stats.t.sf(ratio, np.where(self.df > 0, self.df, 1.0))
         tail = np.where(self.df > 0, tail, 1.0)
         return np.asarray(np.where(exact, (distance == 0).astype(np.float64), tail))[()]
@@ -124,7 +132,13 @@ def pool(
     """
     Q, U = _tables("estimates", estimates), _tables("variances", variances)
     _check(Q, U, confidence, complete_df)
-    return _combined(Q, U, confidence, complete_df)
+    df = None if complete_df is None else as_float(complete_df)
+    with np.errstate(over="ignore", invalid="ignore"):
+        pooled = _combined(Q, U, float(confidence), df)
+    if not np.isfinite(pooled.std_error).all() or not np.isfinite(pooled.estimate).all():
+        msg = "estimates and variances are so large that their variance is no number; use other units"
+        raise InputError(msg)
+    return pooled
 
 
 def _combined(Q: FloatArray, U: FloatArray, confidence: float, complete_df: float | None) -> Pooled:
@@ -169,11 +183,7 @@ def _margin(std_error: FloatArray, df: FloatArray, confidence: float) -> FloatAr
 
 
 def _tables(name: str, values: ArrayLike) -> FloatArray:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"{name} must be numbers of shape (m,) or (m, p), but could not be read as such: {error}"
-        raise InputError(msg) from error
+    array = as_numbers(name, values, "numbers of shape (m,) or (m, p)")
     if array.ndim not in {1, 2} or 0 in array.shape[1:]:
         msg = (
             f"{name} must have shape (m,) or (m, p) for m completed tables, but has shape {array.shape}; "
@@ -204,9 +214,9 @@ def _check(Q: FloatArray, U: FloatArray, confidence: float, complete_df: float |
         msg = f"variances must not be negative, but the smallest is {U.min():g}; give squared standard errors"
         raise InputError(msg)
     check_confidence(confidence)
-    if complete_df is not None and not complete_df > 0:
+    if complete_df is not None and not (is_number(complete_df) and as_float(complete_df) > 0):
         msg = (
-            f"complete_df must be positive, got {complete_df!r}; give the degrees of freedom of the analysis "
-            "of a table without missing cells, or None for a large table"
+            f"complete_df must be positive, got {shown(complete_df)}; give the degrees of freedom of the "
+            "analysis of a table without missing cells, or None for a large table"
         )
         raise InputError(msg)

@@ -12,7 +12,7 @@ from scipy import stats
 
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
-from cocomplete.parameter_checks import check_confidence
+from cocomplete.parameter_checks import as_numbers, check_confidence, check_flag, shown
 
 
 class PairedTest(NamedTuple):
@@ -135,8 +135,12 @@ def compare(
     0.2000 ± 0.1000 3 0
     """
     check_confidence(confidence)
+    check_flag("lower_is_better", lower_is_better)
+    if not isinstance(results, Mapping) or not all(isinstance(name, str) for name in results):
+        msg = f"results must map names of methods to their results, got {shown(results)}"
+        raise InputError(msg)
     trials = {name: _trials(name, values) for name, values in results.items()}
-    left_out = set(exclude)
+    left_out = _names(exclude)
     compared = [name for name in trials if name not in left_out]
     _check_comparable(trials, left_out, compared)
     sign = 1.0 if lower_is_better else -1.0
@@ -157,8 +161,16 @@ def compare(
     return summaries
 
 
+def _names(exclude: Iterable[str]) -> set[str]:
+    listed = list(exclude) if isinstance(exclude, Iterable) and not isinstance(exclude, str) else [exclude]
+    if not all(isinstance(name, str) for name in listed):
+        msg = f"exclude must be names of methods, got {shown(exclude)}"
+        raise InputError(msg)
+    return set(listed)
+
+
 def _trials(name: str, values: Sequence[float] | FloatArray) -> FloatArray:
-    trials = np.asarray(values, dtype=np.float64)
+    trials = as_numbers(f"the results of {name!r}", values)
     if trials.ndim != 1 or not trials.size or not np.isfinite(trials).all():
         msg = (
             f"the results of {name!r} must be one finite number per trial, but have shape {trials.shape} and "

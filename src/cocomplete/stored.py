@@ -9,6 +9,7 @@ from cocomplete.formats.array_files import ENDING, FEATURES, LABELS, ArrayFiles
 from cocomplete.formats.columns import select
 from cocomplete.formats.frame_files import ENDINGS, FrameFiles
 from cocomplete.formats.registry import BY_ENDING
+from cocomplete.parameter_checks import as_path, listed_words
 from cocomplete.table.block_table import BlockRows, BlockTable
 
 
@@ -98,7 +99,11 @@ def open(
         called what ``labels``, ``features`` or ``ignore`` says.
     """
     files = stored_files(path, missing=missing)
-    asked = {"labels": _patterns(labels or ()), "features": _patterns(features), "ignore": _patterns(ignore)}
+    own_labels: str | Iterable[str] = (
+        () if labels is None or (isinstance(labels, str) and not labels) else labels
+    )
+    given = {"labels": own_labels, "features": features, "ignore": ignore}
+    asked = {option: _patterns(option, patterns) for option, patterns in given.items()}
     if isinstance(files, ArrayFiles):
         if asked != {"labels": [], "features": ["*"], "ignore": []}:
             msg = (
@@ -116,8 +121,8 @@ def open(
     return StoredFrames(files, left, own)
 
 
-def _patterns(asked: str | Iterable[str]) -> list[str]:
-    return [asked] if isinstance(asked, str) else list(asked)
+def _patterns(option: str, asked: str | Iterable[str]) -> list[str]:
+    return list(listed_words(option, asked))
 
 
 def stored_files(path: str | os.PathLike[str], *, missing: Iterable[str] = ()) -> FrameFiles | ArrayFiles:
@@ -128,9 +133,9 @@ def stored_files(path: str | os.PathLike[str], *, missing: Iterable[str] = ()) -
     InputError
         If there are none, or of several kinds.
     """
-    source = os.fspath(path)
-    place = Path(source)
-    if not place.exists():
+    place = as_path("path", path)
+    source = str(place)
+    if not os.path.exists(place):
         msg = f"{source} does not exist; check the path"
         raise InputError(msg)
     files = [place]
@@ -142,11 +147,11 @@ def stored_files(path: str | os.PathLike[str], *, missing: Iterable[str] = ()) -
         msg = f"{source} holds {one} and {other}; files of one table are of one kind"
         raise InputError(msg)
     if files[0].suffix.lower() == ENDING:
-        if tuple(missing):
+        if listed_words("missing", missing):
             msg = f"missing: cells of {source} are numbers; make unknown ones NaN"
             raise InputError(msg)
         return _arrays(place, source, files)
-    return FrameFiles.of(source, files, missing)
+    return FrameFiles.of(source, files, listed_words("missing", missing))
 
 
 def _files_of(folder: Path, source: str) -> list[Path]:

@@ -277,7 +277,7 @@ def test_demo_s_files_may_be_written_again_if_they_are_the_same(tmp_path: Path) 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     heavy = "{'numpy', 'scipy', 'sklearn', 'numba', 'polars', 'pandas'}"
-    code = f"import sys, cocomplete, cocomplete.cli.main; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, cocomplete, cocomplete.cli.app; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

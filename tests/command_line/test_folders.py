@@ -14,8 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 from typer.testing import CliRunner, Result
 
+from cocomplete.cli.app import app
 from cocomplete.cli.complete_blocks import in_blocks
-from cocomplete.cli.main import app
 from cocomplete.exceptions import InputError
 from cocomplete.stored import open as open_table
 from tests.command_line.in_process import run

@@ -126,6 +126,30 @@ def test_a_change_of_units_changes_units_alone(seed: int) -> None:
     assert_same(back, completed(X, Y), spread(X))
 
 
+@settings(max_examples=4)
+@given(st.integers(0, 100_000))
+def test_the_sign_of_a_feature_means_nothing(seed: int) -> None:
+    """Found by the campaign: the sign decided which cells were held out, and so who answers."""
+    X, Y = table(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        types = (
+            CoCompleter(rank_penalty=1.0, residual_penalty=0.0, feature_weight=0.5).fit(X, Y).feature_types_
+        )
+    turn = np.where(types == "number", -1.0, 1.0)
+    moved = completed(X * turn, Y)
+    assert_same(moved._replace(X=moved.X * turn), completed(X, Y), spread(X))
+
+
+@settings(max_examples=4)
+@given(st.integers(0, 100_000))
+def test_which_value_of_a_label_is_called_1_means_nothing(seed: int) -> None:
+    """Found by the campaign, likewise."""
+    X, Y = table(seed)
+    moved = completed(X, 1 - Y)
+    assert_same(moved._replace(Y_proba=1 - moved.Y_proba), completed(X, Y), spread(X))
+
+
 def test_columns_that_never_vary_are_all_there_is() -> None:
     X, Y = np.full((6, 2), 3.0), np.ones((6, 1))
     X[0, 0] = Y[2, 0] = nan

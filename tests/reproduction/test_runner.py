@@ -177,3 +177,13 @@ def test_killing_the_command_loses_at_most_the_trial_under_way(tmp_path: Path) -
     fresh = subprocess.run([*command, whole], capture_output=True, text=True, check=True)
     assert again.stdout == fresh.stdout
     assert (killed / "table1.html").read_text() == (whole / "table1.html").read_text()
+
+
+def test_a_folder_that_cannot_be_written_gets_one_sentence(tmp_path: Path) -> None:
+    """Found by the campaign: a read-only folder ended in a traceback, after the first trial."""
+    (tmp_path / "file").write_text("")
+    results = Results(tmp_path / "file" / "table1.jsonl")
+    with pytest.raises(
+        InputError, match=r"table1.jsonl cannot be written: .*; check the folder and its free"
+    ):
+        results.append(record())

@@ -161,6 +161,9 @@ def damages(path: Path) -> dict[str, tuple[bytes, str]]:
             "'os.system' is no class of a",
         ),
         "odd record": (changed(path, records=[3]), "is damaged, or no model of cocomplete"),
+        # These two were found by the campaign (make trust).
+        "a word as a record": (changed(path, records=["x"]), "'x' is no packed record"),
+        "a word as fields": (changed(path, records=[{"class": "Model", "fields": "x"}]), "no packed record"),
         "odd value": (changed(path, state={"eval": "1"}), "'eval' is no kind of packed value"),
     }
 

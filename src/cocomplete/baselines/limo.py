@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVR
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines.classifier_input import full_features, full_labels
 from cocomplete.kernels.margins import margin_steps
-from cocomplete.parameter_checks import check_count, check_not_negative
+from cocomplete.parameter_checks import check_count, check_not_negative, legacy_generator
 
 CHUNK = 1 << 16
 """Iterations whose random numbers are drawn at a time."""
@@ -94,7 +93,7 @@ class LIMOClassifier(ClassifierMixin, BaseEstimator):
         features = full_features(X)
         # Labels are ranked against each other, which takes two.
         labels = full_labels(y, features.shape[0], at_least=2)
-        rng = check_random_state(self.random_state)
+        rng = legacy_generator("random_state", self.random_state)
         self.n_features_in_ = int(features.shape[1])
         self.coef_, self.n_iter_ = self._train(sparse.csr_array(features), sparse.csr_array(labels), rng)
         self.cut_ = SVR(kernel="rbf", C=1.0, gamma="auto", epsilon=0.1)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
 from cocomplete.baselines.classifier_input import full_features, full_labels
-from cocomplete.parameter_checks import check_count, check_positive
+from cocomplete.parameter_checks import check_count, check_positive, legacy_generator
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -70,6 +70,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             check_count(name, getattr(self, name))
         for name in ("learning_rate", "weight_decay"):
             check_positive(name, getattr(self, name))
+        legacy_generator("random_state", self.random_state)
         features = full_features(X)
         labels = full_labels(y, features.shape[0])
         self.n_features_in_ = int(features.shape[1])

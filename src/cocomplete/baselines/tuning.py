@@ -11,10 +11,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.losses import log_loss
+from cocomplete.parameter_checks import legacy_generator
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
@@ -64,7 +64,7 @@ class Validation:
 
 def hold_out(observed: Observations, random_state: Any) -> Validation:
     """Hold out a share of the observed cells at random; a table with two cells or more loses at least one."""
-    rng = check_random_state(random_state)
+    rng = legacy_generator("random_state", random_state)
     masks = []
     for known in (observed.X_known, observed.Y_known):
         cells = np.flatnonzero(known)

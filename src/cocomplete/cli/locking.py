@@ -7,17 +7,16 @@ from pathlib import Path
 
 import typer
 
+from cocomplete.cli.ending import ENDED, code_of, word_for
 from cocomplete.exceptions import InputError
 from cocomplete.operating_system import is_running
-
-INTERRUPTED = 130
 
 
 @contextmanager
 def sole_writer(path: str) -> Iterator[None]:
     """Hold a lock beside a file while it is worked for; a lock whose process is gone is taken over.
 
-    Ctrl-C ends the command with its code and a sentence.
+    Ctrl-C and SIGTERM end the command with their code and a sentence.
 
     Raises
     ------
@@ -31,11 +30,11 @@ def sole_writer(path: str) -> Iterator[None]:
     before = _written(target)
     try:
         yield
-    except KeyboardInterrupt:
+    except ENDED as ended:
         # typer would end with the same code, but without a word.
         what = "nothing was written" if _written(target) == before else f"{path} had been written by then"
-        typer.echo(f"cocomplete: interrupted; {what}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        typer.echo(f"cocomplete: {word_for(ended)}; {what}", err=True)
+        raise typer.Exit(code_of(ended)) from None
     finally:
         if lock is not None:
             lock.unlink(missing_ok=True)

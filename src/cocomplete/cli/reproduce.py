@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cocomplete.cli.ending import ENDED, code_of, word_for
+
 if TYPE_CHECKING:
     from cocomplete.experiments.runner import Trial
 
@@ -22,7 +24,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless s
 Methods = Annotated[str, typer.Option("--methods", "-m", help="Names with commas, or all.")]
 
 FOLDER = Path("cocomplete-reproduction")
-INTERRUPTED = 130
 
 
 @app.command()
@@ -141,12 +142,12 @@ def _run(experiment: Any, trials: "Sequence[Trial]", jobs: int, out: Path, *, qu
     try:
         with _progress(experiment.NAME, todo, quiet=quiet) as advance:
             run(todo, experiment.work, results, jobs=jobs, done=advance)
-    except KeyboardInterrupt:
+    except ENDED as ended:
         say(
-            f"interrupted; finished trials are kept in {results.path}, and the same command goes on from "
-            f"there"
+            f"{word_for(ended)}; finished trials are kept in {results.path}, and the same command goes on "
+            "from there"
         )
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(code_of(ended)) from None
     made.write(out)
     page = made.PAGES[experiment.NAME]
     if page.tables is not None:

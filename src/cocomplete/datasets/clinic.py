@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.utils import Bunch
 
 from cocomplete.datasets.missing import observe_at_random
-from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_count, check_seed, check_share
 
 DESCR = """\
 Synthetic clinic table
@@ -123,9 +123,9 @@ def make_clinic(
     ('systolic_mmHg', 'has_hypertension')
     """
     for name, share in (("feature_share", feature_share), ("label_share", label_share)):
-        if not 0 < share <= 1:
-            msg = f"{name} must be a share above 0 and at most 1, got {share!r}"
-            raise InputError(msg)
+        check_share(name, share)
+    check_count("n_samples", n_samples)
+    check_seed("random_state", random_state)
     rng = np.random.default_rng(random_state)
     factors = rng.standard_normal((n_samples, len(FACTORS)))
     columns = [_measure(measure, factors, rng) for measure in _MEASURES]

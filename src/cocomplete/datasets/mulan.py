@@ -11,6 +11,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.formats.arff import find_labels, parse
 from cocomplete.formats.mulan_xml import read_labels
+from cocomplete.parameter_checks import as_path
 
 
 def load_mulan(path_to_arff: str | PathLike[str], path_to_xml: str | PathLike[str] | None = None) -> Bunch:
@@ -36,8 +37,8 @@ def load_mulan(path_to_arff: str | PathLike[str], path_to_xml: str | PathLike[st
     InputError
         If a file cannot be read or the two do not fit together.
     """
-    arff = Path(path_to_arff)
-    xml = _find_xml(arff) if path_to_xml is None else Path(path_to_xml)
+    arff = as_path("path_to_arff", path_to_arff)
+    xml = _find_xml(arff) if path_to_xml is None else as_path("path_to_xml", path_to_xml)
     frame = parse(_content(arff), str(arff)).frame
     label_names = read_labels(_content(xml), str(xml))
     values = np.column_stack([_numbers(frame[name], arff) for name in frame.columns])
@@ -67,8 +68,7 @@ def _find_xml(arff: Path) -> Path:
     found = find_labels(arff)
     if found is not None:
         return found
-    same = arff.with_suffix(".xml")
-    msg = f"no list of labels beside {arff}: expected {same.name}; give it as path_to_xml"
+    msg = f"no list of labels beside {arff}: expected {arff.stem}.xml; give it as path_to_xml"
     raise InputError(msg)
 
 

@@ -5,7 +5,7 @@ from scipy.special import expit
 from sklearn.utils import Bunch
 
 from cocomplete.datasets.missing import observe_at_random
-from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_count, check_seed, check_share
 
 
 def make_low_rank_multilabel(
@@ -43,14 +43,11 @@ def make_low_rank_multilabel(
     >>> data.X.shape, data.Y.shape
     ((6, 4), (6, 2))
     """
-    if not 0 < observed <= 1:
-        msg = f"observed must be a share above 0 and at most 1, got {observed!r}"
-        raise InputError(msg)
+    check_share("observed", observed)
+    check_seed("random_state", random_state)
     sizes = {"n_samples": n_samples, "n_features": n_features, "n_labels": n_labels, "rank": rank}
     for name, size in sizes.items():
-        if size < 1:
-            msg = f"{name} must be at least 1, got {size!r}"
-            raise InputError(msg)
+        check_count(name, size)
     rng = np.random.default_rng(random_state)
     left = rng.uniform(-5, 5, (n_samples, rank))
     right = rng.uniform(-5, 5, (rank, n_features + n_labels))

@@ -4,6 +4,7 @@ from os import PathLike
 
 from cocomplete.estimator import model_file
 from cocomplete.estimator.completer import CoCompleter
+from cocomplete.parameter_checks import as_path
 
 
 def load(path: str | PathLike[str]) -> CoCompleter:
@@ -31,7 +32,7 @@ def load(path: str | PathLike[str]) -> CoCompleter:
     >>> bool((again.transform([[None, 4.0]]) == model.transform([[None, 4.0]])).all())
     True
     """
-    state = model_file.load(path)
+    state = model_file.load(as_path("path", path))
     model = CoCompleter()
     # Files of earlier versions lack parameters that have come since.
     model.__dict__ = vars(model) | state

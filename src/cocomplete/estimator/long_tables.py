@@ -13,6 +13,7 @@ from cocomplete.estimator import block_rows
 from cocomplete.estimator.block_rows import stacked
 from cocomplete.estimator.tables import row_order
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import shown
 from cocomplete.table.block_table import ArrayBlocks, BlockRows, BlockTable
 
 
@@ -73,6 +74,18 @@ def stacked_results(table: BlockTable, function: Callable[[BlockRows], tuple[Any
     return tuple(one if isinstance(one, np.ndarray) else stacked(one) for one in whole)
 
 
+def check_block_table(table: Any) -> None:
+    """Refuse a table that is not read in blocks.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(table, BlockTable):
+        msg = f"table must be one that cocomplete.open gives, got {shown(table)}; complete takes others"
+        raise InputError(msg)
+
+
 def check_in_memory(table: BlockTable, method: str, instead: str) -> None:
     """Refuse a table whose answer may be larger than the memory.
 
@@ -91,4 +104,6 @@ def _sliced(table: Any) -> bool:
         return False
     if isinstance(table, np.ndarray):
         return table.dtype.kind == "f" and table.ndim in (1, 2)
-    return type(table).__module__.split(".")[0] in ("pandas", "polars") and len(table.shape) == 2
+    # Unknown values are of pandas too, and have no shape.
+    frames = type(table).__module__.split(".")[0] in ("pandas", "polars")
+    return frames and len(getattr(table, "shape", ())) == 2

@@ -13,9 +13,9 @@ from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.estimator import model_file
-from cocomplete.estimator.columns import check_labels, check_n_features, with_unknown_labels
-from cocomplete.estimator.long_tables import as_blocks, check_in_memory, stacked_results
-from cocomplete.estimator.reporting import refitted
+from cocomplete.estimator.columns import check_labels, check_n_features, encoded_labels, with_unknown_labels
+from cocomplete.estimator.long_tables import as_blocks, check_block_table, check_in_memory, stacked_results
+from cocomplete.estimator.reporting import check_about, refitted
 from cocomplete.estimator.reporting import row_names as row_names_of
 from cocomplete.estimator.settings import seed_of
 from cocomplete.estimator.sparse_methods import SparseMethods
@@ -24,19 +24,18 @@ from cocomplete.exceptions import InputError
 from cocomplete.fitted.describe import Description
 from cocomplete.fitted.model import Answer
 from cocomplete.fitted.parts import FEATURE_PARTS, LABEL_PARTS
-from cocomplete.parameter_checks import check_count
+from cocomplete.parameter_checks import as_path, check_count, check_seed
 from cocomplete.problem.observations import Observations
 from cocomplete.report.collect import collect
 from cocomplete.report.report import Report
 from cocomplete.report.source import Source
 from cocomplete.table.block_table import BlockTable
-from cocomplete.table.containers import RawTable, Table, TextColumn
+from cocomplete.table.containers import Table
 from cocomplete.table.refill import frame_like
 from cocomplete.table.schema import Filled, Schema
 
 COMPLETED_NUMBERS = 500_000
-"""Cells that are completed at a time, by each thread, of a table that is read in blocks: a cell takes up to
-seventy bytes meanwhile."""
+"""Cells of a table in blocks that a thread completes at a time: one takes up to seventy bytes meanwhile."""
 
 
 class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -91,6 +90,8 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
             Of some thousand rows, or fewer of many columns.
         """
         check_is_fitted(self)
+        self._need_dense("complete_blocks")
+        check_block_table(table)
         first, *others = row_bounds(*table.shape, COMPLETED_NUMBERS)
         # What a model works out when it is first asked, it works out once and not in every thread.
         yield self._completed(*table.read(*first))
@@ -139,6 +140,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
         check_is_fitted(self)
         self._need_dense("sample_completions")
         check_count("n", n)
+        check_seed("random_state", random_state)
         tables, observed = self._rows_of_the_fit() if X is None else self._read(X, y)
         rng = np.random.default_rng(seed_of(self.random_state) if random_state is None else random_state)
         log_odds = self._model.answer(observed, std=False, parts=LABEL_PARTS).Z
@@ -268,7 +270,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
             msg = "y has no known label, so there is nothing to score; pass the rows' labels"
             raise InputError(msg)
         chosen = self._labels.chosen(self.predict_proba(X), self.thresholds_)
-        right = self._encoded_labels(chosen) == observed.Y
+        right = encoded_labels(self._labels, chosen) == observed.Y
         return float(right[observed.Y_known].mean())
 
     def report(
@@ -319,6 +321,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         self._need_dense("report")
+        check_about(title, seconds, texts)
         tables, observed = self._read(X, y)
         parameters = self.get_params(deep=False)
         certified = getattr(self, "certified_", False)
@@ -359,7 +362,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         # Where a fit keeps its states is no part of what it has found.
-        model_file.save(vars(self) | {"checkpoint": None}, path)
+        model_file.save(vars(self) | {"checkpoint": None}, as_path("path", path))
 
     def _read(self, X: Any, y: Any, *, deeper: int = 0) -> tuple[UserTables, Observations]:
         """Validate rows against the columns of the fit; ``deeper`` calls lie between this and a method."""
@@ -395,10 +398,3 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
         """Give labels as a frame like the features, or as an array."""
         columns = [filled.others.get(j, number) for j, number in enumerate(filled.numbers.T)]
         return frame_like(X, columns, getattr(self, "label_names_in_", None))
-
-    def _encoded_labels(self, filled: Filled) -> FloatArray:
-        """Give labels as 0 and 1."""
-        raw = RawTable(
-            filled.numbers, self._labels.names, {j: TextColumn(one) for j, one in filled.others.items()}
-        )
-        return self._labels.encode(raw, "y")

@@ -14,6 +14,7 @@ from cocomplete.estimator.training import TrainingTable
 from cocomplete.exceptions import InputError
 from cocomplete.fitted.model import Model
 from cocomplete.members.trivial import Trivial
+from cocomplete.parameter_checks import check_not_negative, shown
 from cocomplete.problem.observations import Observations
 from cocomplete.report.held_out import Predicted, predicted_by
 from cocomplete.report.source import spread
@@ -73,6 +74,24 @@ def refitted(
 def _for_rows(penalty: Any, some: int, whole: int) -> Any:
     """Give a penalty for a sample of rows; one that is to be chosen stays so."""
     return penalty if isinstance(penalty, str) else penalty * np.sqrt(some / whole)
+
+
+def check_about(title: Any, seconds: Any, texts: Any) -> None:
+    """Refuse what cannot be said of a table.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(title, str):
+        msg = f"title must be text, got {shown(title)}"
+        raise InputError(msg)
+    if seconds is not None:
+        check_not_negative("seconds", seconds)
+    callables = isinstance(texts, Mapping) and all(callable(write) for write in texts.values())
+    if texts is not None and not callables:
+        msg = f"texts must map names of columns to functions that write a value, got {shown(texts)}"
+        raise InputError(msg)
 
 
 def row_names(given: Any, X: Any, n: int) -> tuple[str, ...] | None:

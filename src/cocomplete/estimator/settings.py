@@ -13,11 +13,15 @@ from cocomplete.estimator.thresholds import check_threshold
 from cocomplete.exceptions import InputError
 from cocomplete.interrupts import ON_INTERRUPT
 from cocomplete.parameter_checks import (
+    as_float,
+    as_path,
     check_choice,
     check_count,
     check_flag,
     check_not_negative,
+    check_seed,
     is_number,
+    shown,
 )
 from cocomplete.solvers.choice import NAMES, options_of
 from cocomplete.table.sparse_matrix import RULES
@@ -86,7 +90,7 @@ class Settings:
         for name in ("max_iter", "max_rank"):
             check_count(name, getattr(settings, name), optional=True)
         check_not_negative("tol", settings.tol)
-        _check_random_state(settings.random_state)
+        check_seed("random_state", settings.random_state)
         if settings.sparse_missing is not None:
             check_choice("sparse_missing", settings.sparse_missing, RULES)
         check_choice("on_interrupt", settings.on_interrupt, ON_INTERRUPT)
@@ -133,8 +137,9 @@ def _check_penalty(name: str, value: Any) -> None:
     check_not_negative(name, value, auto=True)
     if isinstance(value, str):
         return
-    if value > LARGEST_PENALTY:
-        msg = f"{name} must be at most {LARGEST_PENALTY:g}, got {value!r}; squares of larger numbers overflow"
+    if as_float(value) > LARGEST_PENALTY:
+        limit = f"at most {LARGEST_PENALTY:g}"
+        msg = f"{name} must be {limit}, got {shown(value)}; squares of larger numbers overflow"
         raise InputError(msg)
     if name == "rank_penalty" and value == 0:
         msg = "rank_penalty must be above 0, got 0: without it nothing determines the unknown cells"
@@ -142,24 +147,19 @@ def _check_penalty(name: str, value: Any) -> None:
 
 
 def _check_share(share: Any) -> None:
-    known = is_number(share) and 0 < share <= 1
+    known = is_number(share) and 0 < as_float(share) <= 1
     if not known and not (isinstance(share, str) and share == "auto"):
-        msg = f"recorded_share must be 'auto' or a number above 0 and at most 1, got {share!r}"
+        msg = f"recorded_share must be 'auto' or a number above 0 and at most 1, got {shown(share)}"
         raise InputError(msg)
 
 
-def _check_random_state(random_state: Any) -> None:
-    try:
-        np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        msg = f"random_state must be None, a whole number or a Generator, got {random_state!r}"
-        raise InputError(msg) from None
-
-
 def _check_folder(name: str, folder: Any) -> None:
-    if folder is None or (isinstance(folder, str | PathLike) and str(folder)):
+    if folder is None:
         return
-    msg = f"{name} must be None or the path of a folder, got {folder!r}"
+    if isinstance(folder, str | PathLike) and str(folder):
+        as_path(name, folder)
+        return
+    msg = f"{name} must be None or the path of a folder, got {shown(folder)}"
     raise InputError(msg)
 
 
@@ -167,7 +167,7 @@ def _check_options(solver: str, options: Any) -> None:
     if options is None:
         return
     if not isinstance(options, dict):
-        msg = f"solver_options must be None or a dict of a solver's options, got {options!r}"
+        msg = f"solver_options must be None or a dict of a solver's options, got {shown(options)}"
         raise InputError(msg)
     takes = options_of(solver)
     unknown = [name for name in options if name not in takes]
@@ -176,6 +176,6 @@ def _check_options(solver: str, options: Any) -> None:
         raise InputError(msg)
     for name, value in options.items():
         # None lets the step decay for ever, as the paper does.
-        if value is not None and not (is_number(value) and 0 < value < np.inf):
-            msg = f"solver_options[{name!r}] must be a number above 0, got {value!r}"
+        if value is not None and not (is_number(value) and 0 < as_float(value) < np.inf):
+            msg = f"solver_options[{shown(name)}] must be a number above 0, got {shown(value)}"
             raise InputError(msg)

@@ -6,6 +6,7 @@ import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import shown
 
 RULES = ("f1", "cardinality")
 
@@ -23,18 +24,19 @@ def check_threshold(threshold: Any) -> None:
     if isinstance(threshold, str):
         if threshold not in RULES:
             msg = (
-                f"threshold must be a number, one number per label, 'f1' or 'cardinality', got {threshold!r}"
+                "threshold must be a number, one number per label, 'f1' or 'cardinality', "
+                f"got {shown(threshold)}"
             )
             raise InputError(msg)
         return
     try:
         values = np.asarray(threshold, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.array(np.nan)
     if isinstance(threshold, bool) or values.ndim > 1 or not ((values >= 0) & (values <= 1)).all():
         msg = (
             f"threshold must be a number between 0 and 1, one such number per label, 'f1' or 'cardinality', "
-            f"got {threshold!r}"
+            f"got {shown(threshold)}"
         )
         raise InputError(msg)
 

@@ -126,8 +126,15 @@ class Results:
 
     def append(self, record: Record) -> None:
         """Add a record, whoever else adds one; when this returns it is on the disk."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(asdict(record), sort_keys=True) + "\n"
+        try:
+            self._append(line)
+        except OSError as error:
+            msg = f"{self.path} cannot be written: {error.strerror}; check the folder and its free space"
+            raise InputError(msg) from error
+
+    def _append(self, line: str) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
             wait_for_lock(file)
             file.seek(0, os.SEEK_END)

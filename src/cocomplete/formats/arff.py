@@ -1,5 +1,6 @@
 """ARFF, dense or sparse, with the labels of Mulan (a list beside it) or MEKA (a number in its first line)."""
 
+import os
 import re
 from datetime import date, datetime
 from pathlib import Path
@@ -102,8 +103,10 @@ def read(content: bytes, source: str, options: ReadOptions) -> TableFile:
 
 def find_labels(path: Path) -> Path | None:
     """Find Mulan's list beside a table: of the same name, or of one that begins it (birds, birds-train)."""
+    if not path.name:
+        return None
     same = path.with_suffix(".xml")
-    if same.exists():
+    if os.path.exists(same):
         return same
     shorter = [xml for xml in path.parent.glob("*.xml") if path.stem.startswith(xml.stem)]
     return max(shorter, key=lambda xml: len(xml.stem), default=None)

@@ -4,6 +4,7 @@ import codecs
 from typing import NamedTuple
 
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import shown
 
 # UTF-32 before UTF-16: its little-endian mark begins with that of UTF-16.
 MARKS = (
@@ -77,7 +78,7 @@ def _known(encoding: str, source: str) -> str:
         name = codecs.lookup(encoding).name
         "".encode(name)
     except (LookupError, ValueError) as error:
-        msg = f"{source}: there is no encoding {encoding!r}; use a name such as utf-8, utf-16 or cp1252"
+        msg = f"{source}: there is no encoding {shown(encoding)}; use a name such as utf-8, utf-16 or cp1252"
         raise InputError(msg) from error
     # The mark is handled here, so the codec must not add one of its own.
     return {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(name, name)

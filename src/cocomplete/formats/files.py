@@ -14,6 +14,7 @@ from cocomplete.formats.calendar_bounds import check_dates
 from cocomplete.formats.registry import DELIMITED, format_of, format_to_read
 from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
 from cocomplete.formats.unknown_words import sentinel_notes, without_words
+from cocomplete.parameter_checks import as_path, check_flag, listed_words, shown
 
 
 def read_table(
@@ -56,22 +57,28 @@ def read_table(
         If the file is missing, empty, damaged or of no known kind: one sentence with the file, and the line
         and column where they are known.
     """
-    name = os.fspath(path)
-    if decimal not in (None, ".", ","):
-        msg = f"decimal must be '.' or ','; found {decimal!r}"
+    name = str(as_path("path", path))
+    words = {"separator": separator, "encoding": encoding, "checked": checked, "sheet": sheet}
+    for option, word in words.items():
+        if word is not None and not isinstance(word, str):
+            msg = f"{option} must be None or text; found {shown(word)}"
+            raise InputError(msg)
+    check_flag("day_first", day_first, optional=True)
+    if decimal is not None and not (isinstance(decimal, str) and decimal in (".", ",")):
+        msg = f"decimal must be '.' or ','; found {shown(decimal)}"
         raise InputError(msg)
-    if skip_lines < 0:
-        msg = f"skip_lines must be 0 or more; found {skip_lines!r}"
+    if isinstance(skip_lines, bool) or not isinstance(skip_lines, int) or skip_lines < 0:
+        msg = f"skip_lines must be 0 or more; found {shown(skip_lines)}"
         raise InputError(msg)
     options = ReadOptions(
-        missing=tuple(missing),
+        missing=listed_words("missing", missing),
         separator=separator,
         decimal=decimal,
         encoding=encoding,
         day_first=day_first,
         checked=checked,
         sheet=sheet,
-        as_text=tuple(as_text),
+        as_text=listed_words("as_text", as_text),
         skip_lines=skip_lines,
         path=name,
     )
@@ -149,13 +156,14 @@ def check_free(path: str, example: str, *, force: bool) -> None:
     InputError
     """
     file = Path(path)
-    if file.is_dir():
+    # os.path has an answer for names that are too long for the file system, too.
+    if os.path.isdir(file):
         msg = f"{path} is a folder; name a file in it, such as {file / example}"
         raise InputError(msg)
-    if file.exists() and not force:
+    if os.path.exists(file) and not force:
         msg = f"{path} exists already and was left as it is; choose another name or add --force to replace it"
         raise InputError(msg)
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         msg = f"{path} cannot be written: the folder {file.parent} does not exist; make it first"
         raise InputError(msg)
 
@@ -181,7 +189,7 @@ def write_table(done: pl.DataFrame, table: TableFile, path: str | os.PathLike[st
     InputError
         If the format cannot hold the table or the file cannot be written.
     """
-    name = os.fspath(path)
+    name = str(as_path("path", path))
     form = DELIMITED if name == STREAM else format_of(name)
     parts = form.encode(done.fill_nan(None), table, name)
     if name == STREAM:

@@ -13,6 +13,7 @@ import polars as pl
 from cocomplete.exceptions import InputError
 from cocomplete.formats.array_files import column_names
 from cocomplete.formats.guarded import one_sentence
+from cocomplete.parameter_checks import as_path, check_flag, shown
 
 PART = "part-{:06d}.parquet"
 """Names of the files, in whose order their rows stand."""
@@ -48,8 +49,12 @@ def write_blocks(folder: str | os.PathLike[str], blocks: Iterable[Any], *, force
     InputError
         If the folder exists, or could not be written.
     """
-    target = Path(folder)
+    target = as_path("folder", folder)
+    check_flag("force", force)
     check_free_folder(target, force=force)
+    if not isinstance(blocks, Iterable):
+        msg = f"blocks must be frames or completions one after the other, got {shown(blocks)}"
+        raise InputError(msg)
     try:
         file = target.resolve()
         hidden = Path(tempfile.mkdtemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part"))
@@ -77,13 +82,14 @@ def check_free_folder(folder: str | os.PathLike[str], *, force: bool) -> None:
     InputError
     """
     target = Path(folder)
-    if target.exists() and not target.is_dir():
+    there = os.path.exists(target)
+    if there and not target.is_dir():
         msg = f"{target} is a file; blocks of a table go to a folder of their own"
         raise InputError(msg)
-    if target.exists() and not force:
+    if there and not force:
         msg = f"{target} exists already and was left as it is; choose another name or --force to replace it"
         raise InputError(msg)
-    strangers = [file.name for file in target.iterdir() if not _is_part(file)] if target.exists() else []
+    strangers = [file.name for file in target.iterdir() if not _is_part(file)] if there else []
     if strangers:
         msg = (
             f"{target} holds {min(strangers)}, which is no part of a completed table, and is not replaced; "
@@ -139,6 +145,9 @@ def _as_frame(block: Any) -> pl.DataFrame:
     """Put features and labels of a completed block beside each other."""
     if isinstance(block, pl.DataFrame):
         return block
+    if not hasattr(block, "X") or not hasattr(block, "Y"):
+        msg = f"blocks must be frames of polars or completions, but one is {shown(block)}"
+        raise InputError(msg)
     columns: list[pl.Series] = []
     for key, part in (("X", block.X), ("y", block.Y)):
         if isinstance(part, np.ndarray):

@@ -5,6 +5,7 @@ from itertools import islice
 
 from cocomplete.exceptions import InputError
 from cocomplete.formats import csv_rows
+from cocomplete.parameter_checks import shown
 
 SEPARATORS = (",", ";", "\t", "|")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -27,7 +28,8 @@ def checked_separator(separator: str, source: str) -> str:
     mark = words.get(separator.lower(), separator)
     if len(mark) != 1 or mark in '"\r\n':
         msg = (
-            f"{source}: the separator must be one character or one of {', '.join(words)}; found {separator!r}"
+            f"{source}: the separator must be one character or one of {', '.join(words)}; "
+            f"found {shown(separator)}"
         )
         raise InputError(msg)
     return mark

@@ -1,6 +1,5 @@
 """Calibration: whether events of probability p happen in a share p of cases."""
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.metrics.cells import Cells, read_probabilities
+from cocomplete.parameter_checks import is_whole, shown
 
 
 class Reliability(NamedTuple):
@@ -102,8 +102,8 @@ def expected_calibration_error(
 
 
 def _curve(cells: Cells, n_bins: int) -> Reliability:
-    if not isinstance(n_bins, Integral) or n_bins < 1:
-        msg = f"n_bins must be a whole number of 1 or more, but is {n_bins!r}"
+    if not is_whole(n_bins) or n_bins < 1:
+        msg = f"n_bins must be a whole number of 1 or more, but is {shown(n_bins)}"
         raise InputError(msg)
     truth, proba = cells.truth[cells.counted], cells.predicted[cells.counted]
     edges = np.quantile(proba, np.linspace(0, 1, n_bins + 1))

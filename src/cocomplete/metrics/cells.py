@@ -7,6 +7,7 @@ import numpy as np
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_flag
 from cocomplete.table.containers import as_frame, to_table
 
 SHOWN = 10
@@ -33,6 +34,7 @@ class Score(NamedTuple):
 
     def answer(self, *, return_counts: bool) -> Any:
         """Give the whole score or its value alone, as the caller of a metric asked."""
+        check_flag("return_counts", return_counts)
         return self if return_counts else self.value
 
 
@@ -143,7 +145,11 @@ def listed(names: tuple[str | int, ...]) -> str:
 
 def _read_mask(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
     frame = as_frame(given, name)
-    cells = np.asarray(given) if frame is None else frame.to_numpy()
+    try:
+        cells = np.asarray(given) if frame is None else frame.to_numpy()
+    except (TypeError, ValueError) as error:
+        msg = f"{name} must be a mask of booleans of shape {shape}, but cannot be read: {error}"
+        raise InputError(msg) from error
     if cells.ndim == 1:
         # A one-dimensional table is read as one column, so its mask is too.
         cells = cells.reshape(-1, 1)

@@ -1,5 +1,6 @@
 """Errors of filled features."""
 
+from math import ldexp
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,14 @@ def relative_error(
     >>> relative_error([[3.0, 4.0]], [[3.0, 5.0]], observed=[[True, False]])
     0.25
     """
-    cells = read_cells(X_true, X_pred, observed, mask)
-    size = float(np.linalg.norm(cells.truth[cells.counted]))
-    if size == 0:
+    cells = _read_features(X_true, X_pred, observed, mask)
+    truth = cells.truth[cells.counted]
+    if not truth.any():
         msg = "X_true is zero in every counted cell, so a relative error is undefined; use a root mean square"
         raise InputError(msg)
-    value = float(np.linalg.norm(_errors(cells))) / size
+    errors, power = _errors(cells)
+    (size, size_power), (error, error_power) = _norm(truth), _norm(errors)
+    value = _times_power(error / size, power + error_power - size_power)
     return cells.score(value).answer(return_counts=return_counts)
 
 
@@ -76,9 +79,9 @@ def standardized_rmse(
     >>> standardized_rmse([[0.0, 10.0], [2.0, 30.0]], [[1.0, 10.0], [2.0, 30.0]])
     0.5
     """
-    cells = read_cells(X_true, X_pred, observed, mask)
-    spread = np.broadcast_to(_spread(cells.truth), cells.truth.shape)[cells.counted]
-    value = float(np.sqrt(np.mean((_errors(cells) / spread) ** 2)))
+    cells = _read_features(X_true, X_pred, observed, mask)
+    error, power = _norm(_standardized(cells))
+    value = _times_power(error / np.sqrt(cells.counted.sum()), power)
     return cells.score(value).answer(return_counts=return_counts)
 
 
@@ -107,8 +110,9 @@ def rmse(
     >>> rmse([[1.0, float("nan")], [3.0, 4.0]], [[1.0, 9.0], [3.0, 4.0]])
     0.0
     """
-    cells = read_cells(X_true, X_pred, observed, mask)
-    value = float(np.sqrt(np.mean(_errors(cells) ** 2)))
+    cells = _read_features(X_true, X_pred, observed, mask)
+    errors, power = _errors(cells)
+    value = _times_power(float(np.sqrt(np.mean(errors**2))), power)
     return cells.score(value).answer(return_counts=return_counts)
 
 
@@ -137,8 +141,9 @@ def mae(
     >>> mae([[1.0, 2.0]], [[2.0, 4.0]], return_counts=True)
     Score(value=1.5, n_cells=2, skipped=())
     """
-    cells = read_cells(X_true, X_pred, observed, mask)
-    value = float(np.mean(np.abs(_errors(cells))))
+    cells = _read_features(X_true, X_pred, observed, mask)
+    errors, power = _errors(cells)
+    value = _times_power(float(np.mean(np.abs(errors))), power)
     return cells.score(value).answer(return_counts=return_counts)
 
 
@@ -185,30 +190,74 @@ def interval_coverage(
     """
     check_confidence(level, "level")
     check_choice("average", average, ("columns", "cells"))
-    cells = read_cells(X_true, X_pred, observed, mask)
+    cells = _read_features(X_true, X_pred, observed, mask)
     std = _read_std(X_std, cells)
     inside = np.zeros(cells.counted.shape, dtype=bool)
-    inside[cells.counted] = np.abs(_errors(cells)) <= ndtri((1 + level) / 2) * std
+    errors, power = _errors(cells)
+    with np.errstate(over="ignore"):
+        # An interval beyond the largest number holds everything.
+        inside[cells.counted] = np.abs(errors) <= ndtri((1 + level) / 2) * np.ldexp(std, -power)
     hits, counts = inside.sum(axis=0), cells.counted.sum(axis=0)
     shares = hits[counts > 0] / counts[counts > 0]
     value = float(np.mean(shares)) if average == "columns" else float(hits.sum() / counts.sum())
     return cells.score(value).answer(return_counts=return_counts)
 
 
-def _errors(cells: Cells) -> FloatArray:
-    """Return prediction minus truth in the counted cells, shape (n_cells,)."""
-    errors: FloatArray = cells.predicted[cells.counted] - cells.truth[cells.counted]
-    return errors
+def _read_features(X_true: Any, X_pred: Any, observed: Any, mask: Any) -> Cells:
+    """Read numbers that can be subtracted from each other."""
+    cells = read_cells(X_true, X_pred, observed, mask)
+    for name, table in (("truth", cells.truth), ("prediction", cells.predicted)):
+        infinite = int(np.isinf(table[cells.counted]).sum())
+        if infinite:
+            msg = f"the {name} is infinite in {infinite} counted cell(s); pass finite numbers"
+            raise InputError(msg)
+    return cells
 
 
-def _spread(truth: FloatArray) -> FloatArray:
-    """Return each column's standard deviation over its known cells, shape (n_columns,)."""
-    known = ~np.isnan(truth)
-    spread = np.ones(truth.shape[1])
-    spread[known.any(axis=0)] = np.nanstd(truth[:, known.any(axis=0)], axis=0)
+def _errors(cells: Cells) -> tuple[FloatArray, int]:
+    """Return prediction minus truth in the counted cells, shape (n_cells,), and the power of two beside it.
+
+    Scaled like this, which is exact, numbers of any size have differences and squares.
+    """
+    truth, predicted = cells.truth[cells.counted], cells.predicted[cells.counted]
+    power = max(_power(truth), _power(predicted))
+    return np.ldexp(predicted, -power) - np.ldexp(truth, -power), power
+
+
+def _norm(values: FloatArray) -> tuple[float, int]:
+    """Return the Euclidean norm as a number of usual size and a power of two."""
+    power = _power(values)
+    return float(np.linalg.norm(np.ldexp(values, -power))), power
+
+
+def _power(values: FloatArray) -> int:
+    """Return the exponent of the largest number."""
+    return int(np.frexp(np.abs(values).max(initial=0.0))[1])
+
+
+def _times_power(value: float, power: int) -> float:
+    """Return a number of usual size times a power of two, at most the largest float."""
+    try:
+        return ldexp(value, power)
+    except OverflowError:
+        return float(np.finfo(np.float64).max)
+
+
+def _standardized(cells: Cells) -> FloatArray:
+    """Return errors in units of their column's true standard deviation, shape (n_cells,)."""
+    known = np.isfinite(cells.truth)
+    truth, predicted = np.where(known, cells.truth, 0.0), np.where(cells.counted, cells.predicted, 0.0)
+    power = np.frexp(np.maximum(np.abs(truth), np.abs(predicted)).max(axis=0, initial=0.0))[1]
+    truth, predicted = np.ldexp(truth, -power), np.ldexp(predicted, -power)
+    spread = np.zeros(truth.shape[1])
+    some = known.any(axis=0)
+    spread[some] = np.nanstd(np.where(known, truth, np.nan)[:, some], axis=0)
+    ratio = (predicted - truth) / np.where(spread > 0, spread, 1.0)
     # A constant column has no scale of its own: its errors count in its own units.
-    spread[spread == 0] = 1.0
-    return spread
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        own = np.clip(np.ldexp(ratio, power), -largest, largest)
+    return np.asarray(np.where(spread > 0, ratio, own)[cells.counted])
 
 
 def _read_std(X_std: Any, cells: Cells) -> FloatArray:

@@ -10,6 +10,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from cocomplete.exceptions import InputError
 from cocomplete.metrics.cells import Cells, Score, listed, read_cells, read_labels, read_probabilities
+from cocomplete.parameter_checks import shown
 
 
 def hamming_error(
@@ -210,8 +211,8 @@ def average_precision(
 
 def _averaged(metric: Callable[..., Any], title: str, cells: Cells, average: str | None) -> Score:
     """Apply a metric of one label to each, or to all cells at once."""
-    if average not in ("macro", "micro", "none", None):
-        msg = f"average must be 'macro', 'micro' or 'none', but is {average!r}"
+    if average is not None and not (isinstance(average, str) and average in ("macro", "micro", "none")):
+        msg = f"average must be 'macro', 'micro' or 'none', but is {shown(average)}"
         raise InputError(msg)
     truth, score, counted = cells.truth, cells.predicted, cells.counted
     if average == "micro":

@@ -6,7 +6,6 @@ where every row holds a 0 and a 1, and no label is unknown, the two agree.
 """
 
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.metrics.cells import Cells, Score, read_labels
+from cocomplete.parameter_checks import is_whole, shown
 
 
 def ranking_loss(
@@ -134,12 +134,12 @@ def precision_at_k(
     >>> precision_at_k([[1, 0, 1]], [[0.9, 0.5, 0.2]], k=2)
     0.5
     """
-    if not isinstance(k, Integral) or k < 1:
-        msg = f"k must be a whole number of 1 or more, but is {k!r}"
+    if not is_whole(k) or k < 1:
+        msg = f"k must be a whole number of 1 or more, but is {shown(k)}"
         raise InputError(msg)
     cells = read_labels(Y_true, Y_score, observed, mask)
     n_cells = cells.counted.sum(axis=1)
-    places = np.minimum(k, n_cells)
+    places = np.minimum(min(k, cells.truth.shape[1]), n_cells)
     scores = np.where(cells.counted, cells.predicted, -np.inf)
     ranked = -np.sort(-scores, axis=1)
     border = np.take_along_axis(ranked, np.maximum(places - 1, 0)[:, None], axis=1)

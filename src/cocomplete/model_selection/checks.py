@@ -3,13 +3,16 @@
 from typing import Any
 
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import check_flag, legacy_generator, shown
 
 
 def check_shuffle(*, shuffle: bool, random_state: Any) -> None:
-    """Refuse a seed that would be ignored."""
+    """Refuse a seed that would be ignored, and what is none."""
+    check_flag("shuffle", shuffle)
+    legacy_generator("random_state", random_state)
     if not shuffle and random_state is not None:
         msg = (
-            f"random_state is {random_state!r} but shuffle is False, so it would have no effect; "
+            f"random_state is {shown(random_state)} but shuffle is False, so it would have no effect; "
             "leave random_state out or set shuffle=True"
         )
         raise InputError(msg)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cocomplete.arrays import FloatArray
+from cocomplete.exceptions import InputError
 from cocomplete.metrics import (
     average_precision,
     brier,
@@ -19,6 +20,7 @@ from cocomplete.metrics import (
     standardized_rmse,
 )
 from cocomplete.model_selection.entries import EntryKFold, EntryShuffleSplit, EntrySplit
+from cocomplete.parameter_checks import shown
 
 
 def cross_val_entries(
@@ -56,7 +58,10 @@ def cross_val_entries(
     >>> scores["standardized_rmse"].round(1)
     array([1., 1., 1.])
     """
-    splitter = EntryKFold(cv, random_state=0) if isinstance(cv, int) else cv
+    splitter = EntryKFold(cv, random_state=0) if isinstance(cv, int | np.integer) else cv
+    if not hasattr(splitter, "split_entries"):
+        msg = f"cv must be a number of folds or a splitter of cells, such as EntryKFold, got {shown(cv)}"
+        raise InputError(msg)
     records = []
     for split in splitter.split_entries(X, y):
         start = perf_counter()

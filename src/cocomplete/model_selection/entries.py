@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray
 from cocomplete.exceptions import InputError
 from cocomplete.model_selection.checks import check_same_rows, check_shuffle
-from cocomplete.parameter_checks import check_count
+from cocomplete.parameter_checks import as_float, check_count, is_number, legacy_generator, shown
 from cocomplete.table.containers import read_container
 from cocomplete.table.refill import hold_out_cells
 
@@ -115,7 +114,7 @@ class EntryKFold:
         InputError
             If a table has some observed cells, but fewer than splits; or if neither has any.
         """
-        rng = check_random_state(self.random_state) if self.shuffle else None
+        rng = legacy_generator("random_state", self.random_state) if self.shuffle else None
         decks = _decks(X, y, rng)
         for name, deck in zip("Xy", decks, strict=False):
             if 0 < len(deck.cells) < self.n_splits:
@@ -162,8 +161,10 @@ class EntryShuffleSplit:
 
     def __post_init__(self) -> None:
         check_count("n_splits", self.n_splits, least=1)
-        if not 0 < self.test_size < 1:
-            msg = f"test_size is a share of the observed cells, between 0 and 1, but is {self.test_size!r}"
+        legacy_generator("random_state", self.random_state)
+        if not is_number(self.test_size) or not 0 < as_float(self.test_size) < 1:
+            found = shown(self.test_size)
+            msg = f"test_size is a share of the observed cells, between 0 and 1, but is {found}"
             raise InputError(msg)
 
     def get_n_splits(self, X: Any = None, y: Any = None) -> int:
@@ -187,7 +188,7 @@ class EntryShuffleSplit:
         InputError
             If a table has some observed cells, but too few to hold any out; or if neither has any.
         """
-        rng = check_random_state(self.random_state)
+        rng = legacy_generator("random_state", self.random_state)
         for _ in range(self.n_splits):
             held = []
             for name, deck in zip("Xy", _decks(X, y, rng), strict=False):

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.model_selection.checks import check_same_rows, check_shuffle
-from cocomplete.parameter_checks import check_count
+from cocomplete.parameter_checks import check_count, legacy_generator, shown
 from cocomplete.table.containers import to_table
 
 IntArray = NDArray[np.intp]
@@ -78,7 +77,7 @@ class RowKFold:
         ------
         train, test : ndarray of int
         """
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = _row_count(X)
         labels = np.empty((n_rows, 0)) if y is None else to_table(y, "y").values
         check_same_rows(n_rows, len(labels))
         if n_rows < self.n_splits:
@@ -86,11 +85,20 @@ class RowKFold:
             raise InputError(msg)
         order = np.arange(n_rows)
         if self.shuffle:
-            order = check_random_state(self.random_state).permutation(n_rows)
+            order = legacy_generator("random_state", self.random_state).permutation(n_rows)
         fold = np.empty(n_rows, dtype=np.intp)
         fold[order] = _share_out(_kinds(labels[order]), self.n_splits)
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def _row_count(X: Any) -> int:
+    """Count the rows of whatever has rows."""
+    try:
+        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+    except (TypeError, IndexError):
+        msg = f"X must be a table, one row after the other, got {shown(X)}"
+        raise InputError(msg) from None
 
 
 def _kinds(labels: FloatArray) -> BoolArray:

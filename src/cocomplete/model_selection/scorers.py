@@ -19,6 +19,7 @@ from cocomplete.metrics import (
     ranking_loss,
     roc_auc,
 )
+from cocomplete.parameter_checks import shown
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,9 @@ def get_scorer(name: str) -> MaskedScorer:
     >>> get_scorer("masked_hamming").greater_is_better
     False
     """
-    if name in SCORERS:
+    if isinstance(name, str) and name in SCORERS:
         return SCORERS[name]
-    close = get_close_matches(str(name), SCORERS, n=1)
+    close = get_close_matches(name, SCORERS, n=1) if isinstance(name, str) else []
     hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(SCORERS)}"
-    msg = f"there is no scorer called {name!r}; {hint}"
+    msg = f"there is no scorer called {shown(name)}; {hint}"
     raise InputError(msg)

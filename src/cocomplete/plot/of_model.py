@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.exceptions import InputError
 from cocomplete.members.average import Average
-from cocomplete.plot.axes import FILLED, HATCH, INK, OBSERVED, axes_for
+from cocomplete.parameter_checks import check_count, shown
+from cocomplete.plot.axes import FILLED, HATCH, INK, OBSERVED, axes_for, check_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def spectrum(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> len(plot.spectrum(model).lines[0].get_ydata()) == model.rank_
     True
     """
-    check_is_fitted(model)
+    check_model(model)
     axes, values = axes_for(ax), np.asarray(model.singular_values_, dtype=float)
     axes.plot(np.arange(1, len(values) + 1), values, color=FILLED, marker="o", linewidth=1)
     if len(values) and values.min() > 0 and values.max() > 100 * values.min():
@@ -82,7 +82,7 @@ def convergence(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> plot.convergence(model).get_ylabel()
     'relative duality gap'
     """
-    check_is_fitted(model)
+    check_model(model)
     if not model.certified_:
         return _bound(model, ax)
     axes = axes_for(ax)
@@ -148,7 +148,7 @@ def validation(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in plot.validation(model).get_legend().get_texts()]
     ['cocomplete', 'trivial answer']
     """
-    check_is_fitted(model)
+    check_model(model)
     if not model.validation_:
         msg = "model has validation_ None: its fit held out no cells; fit it with penalties left to 'auto'"
         raise InputError(msg)
@@ -199,9 +199,11 @@ def loadings(model: Any, *, factor: int = 1, most: int = 12, ax: "Axes | None" =
     >>> plot.loadings(model, factor=1, most=5).get_title()
     'factor 1'
     """
-    check_is_fitted(model)
-    if not 1 <= factor <= model.rank_:
-        msg = f"factor must be between 1 and the model's rank_, {model.rank_}; found {factor}"
+    check_model(model)
+    check_count("factor", factor)
+    check_count("most", most)
+    if factor > model.rank_:
+        msg = f"factor must be between 1 and the model's rank_, {model.rank_}; found {shown(factor)}"
         raise InputError(msg)
     vector = np.asarray(model.components_)[factor - 1]
     names = getattr(model, "encoded_names_", None)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.exceptions import InputError
-from cocomplete.plot.axes import FILLED, HATCH, INK, OBSERVED, axes_for
+from cocomplete.parameter_checks import shown
+from cocomplete.plot.axes import FILLED, HATCH, INK, OBSERVED, axes_for, check_model
 from cocomplete.report.record import ColumnReport, Distribution, ReliabilityBin, ReportRecord
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def observed_against_filled(
 
 def _record(model: Any, X: Any, y: Any) -> ReportRecord:
     """Give the numbers of the report, so that picture and page never differ."""
-    check_is_fitted(model)
+    check_model(model)
     record: ReportRecord = model.report(X, y).record
     return record
 
@@ -169,7 +169,7 @@ def _record(model: Any, X: Any, y: Any) -> ReportRecord:
 def _known(what: str, name: str, names: Sequence[str]) -> str:
     """Refuse a name that is not there."""
     if name not in names:
-        msg = f"{what} must be one of {', '.join(map(repr, names)) or 'no names at all'}; found {name!r}"
+        msg = f"{what} must be one of {', '.join(map(repr, names)) or 'no names at all'}; found {shown(name)}"
         raise InputError(msg)
     return name
 
@@ -178,8 +178,8 @@ def _column(record: ReportRecord, column: str | int) -> ColumnReport:
     names = [record.given.columns[one.column].name for one in record.columns]
     if isinstance(column, str):
         return record.columns[names.index(_known("column", column, names))]
-    if not 0 <= column < len(names):
-        msg = f"column must be a name, or a position from 0 to {len(names) - 1}; found {column}"
+    if not isinstance(column, int | np.integer) or not 0 <= column < len(names):
+        msg = f"column must be a name, or a position from 0 to {len(names) - 1}; found {shown(column)}"
         raise InputError(msg)
     return record.columns[column]
 

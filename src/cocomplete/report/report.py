@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from html import escape
 from os import PathLike
-from pathlib import Path
 
 from cocomplete.atomic import write_atomically
+from cocomplete.parameter_checks import as_path
 from cocomplete.report.record import ReportRecord, as_json
 
 FRAME_HEIGHT = 800
@@ -46,7 +46,7 @@ class Report:
         path : path
             Replaced if it exists.
         """
-        target = Path(path)
+        target = as_path("path", path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.to_html()
         write_atomically(target, text.encode())
 

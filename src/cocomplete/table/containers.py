@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.exceptions import InputError
+from cocomplete.parameter_checks import shown
 
 
 class Table(NamedTuple):
@@ -140,6 +141,8 @@ def to_table(data: Any, argument: str) -> Table:
         return data
     raw = read_container(data, argument)
     for j, column in raw.others.items():
+        if not column.known.any():
+            continue
         row = int(np.argmax(column.known))
         value = column.values[row]
         msg = (
@@ -311,15 +314,21 @@ def _from_objects(cells: list[Any], argument: str, label: str) -> FloatArray | T
         for i, cell in enumerate(cells):
             if cell is not None and not isinstance(cell, types):
                 msg = (
-                    f"{argument}: {label} must hold {what}, but row {i} (counting from 0) holds {cell!r}; "
-                    "use one kind of value per column and NaN or None for unknown, or leave the column out"
+                    f"{argument}: {label} must hold {what}, but row {i} (counting from 0) holds "
+                    f"{shown(cell)}; use one kind of value per column and NaN or None for unknown, or leave "
+                    "the column out"
                 )
                 raise InputError(msg)
-        found: FloatArray | TextColumn | DateColumn = convert(cells)
+        try:
+            found: FloatArray | TextColumn | DateColumn = convert(cells)
+        except (ArithmeticError, ValueError) as error:
+            # Whole numbers beyond every float, and dates beyond every calendar.
+            msg = f"{argument}: {label} holds {what} that cannot be used: {error}; leave them unknown"
+            raise InputError(msg) from error
         return found
     first = next(cell for cell in cells if cell is not None)
     msg = (
-        f"{argument}: {label} must hold numbers, words or dates, but it holds {first!r}; "
+        f"{argument}: {label} must hold numbers, words or dates, but it holds {shown(first)}; "
         "use NaN or None for unknown, or leave the column out"
     )
     raise InputError(msg)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cocomplete.exceptions import InputError
-from cocomplete.parameter_checks import is_number
+from cocomplete.parameter_checks import is_number, shown
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.kinds import Category, Column, Count, Date, Kind, Number, Ordinal, Tags, UnixTime, YesNo
 from cocomplete.table.recognise import recognise
@@ -70,7 +70,7 @@ def _asked(types: Any, raw: RawTable, parameter: str, known: tuple[str, ...]) ->
     elif isinstance(types, dict):
         asked = {_position(key, raw.names, d, parameter): value for key, value in types.items()}
     elif not isinstance(types, Iterable):
-        msg = f"{parameter} must be 'auto', a type, a list or a dict, got {types!r}"
+        msg = f"{parameter} must be 'auto', a type, a list or a dict, got {shown(types)}"
         raise InputError(msg)
     else:
         asked = dict(enumerate(types))
@@ -82,7 +82,7 @@ def _asked(types: Any, raw: RawTable, parameter: str, known: tuple[str, ...]) ->
         if isinstance(kind, str) and kind not in (*known, "auto"):
             msg = (
                 f"{parameter} must be 'auto' or made of {', '.join(map(repr, known))}, "
-                f"got {kind!r} for {raw.label(column)}"
+                f"got {shown(kind)} for {raw.label(column)}"
             )
             raise InputError(msg)
     return {j: kind for j, kind in asked.items() if not (isinstance(kind, str) and kind == "auto")}
@@ -94,7 +94,8 @@ def _position(key: Any, names: tuple[str, ...] | None, count: int, parameter: st
     if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < count:
         return int(key)
     table, what = ("X", "feature") if parameter == "feature_types" else ("y", "column")
-    msg = f"{parameter} names {what} {key!r}, which {table} does not have; use a column's name or position"
+    missing = f"{what} {shown(key)}, which {table} does not have"
+    msg = f"{parameter} names {missing}; use a column's name or position"
     raise InputError(msg)
 
 
@@ -116,7 +117,7 @@ def _made(kind: Any, column: Column, label: str) -> Kind:
     if kind not in makers:
         msg = (
             f"feature_types must be 'auto' or made of {', '.join(map(repr, FEATURE_TYPES))}, a tuple of two "
-            f"bounds or a list of levels, got {kind!r} for {label}"
+            f"bounds or a list of levels, got {shown(kind)} for {label}"
         )
         raise InputError(msg)
     return makers[kind]()
@@ -127,7 +128,7 @@ def _values(column: Column, label: str, kind: str) -> Any:
     if not isinstance(column, np.ndarray):
         found = column.values[column.known]
         msg = (
-            f"feature_types says that {label} is {kind!r}, but it holds {str(found[0])!r}; "
+            f"feature_types says that {label} is {shown(kind)}, but it holds {str(found[0])!r}; "
             "numbers are needed, or another type"
         )
         raise InputError(msg)
@@ -141,7 +142,7 @@ def _number(column: Column, label: str, kind: str) -> Kind:
 
 def _bounded(bounds: tuple[Any, ...], column: Column, label: str) -> Kind:
     if len(bounds) != 2 or not all(is_number(end) for end in bounds) or not bounds[0] < bounds[1]:
-        msg = f"feature_types has {bounds!r} for {label}; bounds are two numbers, the lower one first"
+        msg = f"feature_types has {shown(bounds)} for {label}; bounds are two numbers, the lower one first"
         raise InputError(msg)
     low, high = map(float, bounds)
     values = _values(column, label, f"between {low:g} and {high:g}")
