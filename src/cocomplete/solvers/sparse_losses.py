@@ -18,13 +18,13 @@ from cocomplete.kernels.panels import MOST_ROWS, logistic_panel
 from cocomplete.problem.sparse_encoding import Background, SparseCells
 from cocomplete.solvers.factored_losses import FactoredLosses, Slopes
 
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 512
 """Rows of a block, which one thread visits at a time."""
 
 LEAST_CURVATURE = 1e-3
 """What counts as the curvature of an offset that has next to none: a label all of whose zeros are certain."""
 
-PANEL_NUMBERS = 2_500_000
+PANEL_NUMBERS = 1_280_000
 """Numbers of a panel of labels: few enough for the processor's cache."""
 
 
@@ -105,9 +105,6 @@ class SparseBlock:
             if more is not None:
                 own = more[first:last]
                 T[np.repeat(np.arange(last - first), np.diff(own.indptr)), own.indices] += own.data
-            np.abs(T, out=E)
-            np.negative(E, out=E)
-            np.exp(E, out=E)
             stored = (labels.indptr[first : last + 1], labels.indices, labels.data)
             loss = logistic_panel(T, E, *stored, curvature)
             yield Panel(slice(first, last), loss, E, *stored)
