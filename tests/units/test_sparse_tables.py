@@ -261,7 +261,6 @@ def test_dense_answers_beyond_a_size_are_refused(
         ({"label_policy": "positive-unlabelled"}, "label_policy='positive-unlabelled' does not go"),
         ({"polish": True}, "polish=True does not go"),
         ({"threshold": "f1"}, "threshold='f1' does not go with sparse tables, which take numbers"),
-        ({"checkpoint": "states"}, "checkpoint='states' does not go with sparse tables, which take None"),
     ],
 )
 def test_settings_that_need_dense_tables_are_refused(pair: Pair, setting: Any, message: str) -> None:

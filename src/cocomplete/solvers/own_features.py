@@ -7,6 +7,7 @@ score test stands out; S is as sparse as that. Each label's problem is convex, a
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,10 @@ from scipy import sparse
 from scipy.special import expit
 
 from cocomplete.arrays import FloatArray
+from cocomplete.checkpoint import Stage
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
+from cocomplete.interrupts import stop_requested
 from cocomplete.kernels.panels import listed_slopes
 from cocomplete.solvers.lbfgs import lbfgs
 from cocomplete.solvers.sparse_losses import BLOCK_ROWS, SparseBlock
@@ -33,7 +36,7 @@ RIDGE = 3.0
 LEAST_EXPECTED = 0.5
 """Added to a score's variance, so that a pair seen once or twice does not stand out."""
 
-STEPS, ROUND = 40, 10
+STEPS, ROUND = 20, 10
 """Steps of L-BFGS, and of a round of them."""
 
 ENOUGH = 1e-3
@@ -75,6 +78,7 @@ class OwnFeatures(FieldsAlone):
         offsets: FloatArray,
         ridge: float,
         steps: int = STEPS,
+        stage: Stage | None = None,
     ) -> "OwnFeatures":
         """Fit to rows.
 
@@ -92,15 +96,21 @@ class OwnFeatures(FieldsAlone):
             Weight of ‖V‖²/2.
         steps : int
             Most steps of L-BFGS.
+        stage : Stage, optional
+            Where rounds of them are stored; what is found there is gone on from.
         """
         dtype = U.dtype
         unit = _usual_sizes(X)
         x = _in_units(X, unit).astype(dtype)
-        start, label, variance = _listed(x, Y, U, V, offsets)
+        reached = None if stage is None else stage.load()
+        state = None if reached is None else reached.head
+        if state is None:
+            pairs = _listed(x, Y, U, V, offsets)
+            W = np.concatenate((V.ravel(), offsets, np.zeros(pairs[1].size))).astype(dtype)
+            state = OwnState(pairs, W, None, 0)
+        start, label, _ = state.pairs
         problem = _Problem(x, Y.astype(dtype), U, ridge, start, label, V.shape)
-        first = problem.evaluate(np.concatenate((V.ravel(), offsets, np.zeros(label.size))).astype(dtype))
-        point = _descended(problem, first, problem.inverse(first, variance), steps)
-        V, offsets, weight = problem.unpacked(point.W)
+        V, offsets, weight = problem.unpacked(_descended(problem, state, steps, stage))
         return cls(V, offsets, unit, start, label, weight)
 
     def log_odds(self, X: SparseMatrix, U: FloatArray) -> FloatArray:
@@ -112,6 +122,27 @@ class OwnFeatures(FieldsAlone):
         )
         z[np.repeat(np.arange(len(z)), np.diff(own.indptr)), own.indices] += own.data
         return np.asarray(z)
+
+
+class OwnState(NamedTuple):
+    """All that the next round of steps depends on, but for what follows from the table.
+
+    Attributes
+    ----------
+    pairs : tuple of ndarray
+        Where each feature's listed labels begin, the labels, and their scores' variances.
+    W : ndarray
+        The labels' columns, offsets and coefficients.
+    inverse : ndarray or None
+        Inverse diagonal of the Hessian; None before the first round.
+    taken : int
+        Steps so far; as many as there may be if the gains have ended.
+    """
+
+    pairs: tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]
+    W: FloatArray
+    inverse: FloatArray | None
+    taken: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,14 +209,21 @@ class _Problem:
         return np.asarray(1 / np.maximum(diagonal, 1e-12), point.W.dtype)
 
 
-def _descended(problem: _Problem, point: _Point, inverse: FloatArray, steps: int) -> _Point:
+def _descended(problem: _Problem, state: OwnState, steps: int, stage: Stage | None) -> FloatArray:
     """Take steps as long as they gain something."""
-    for _ in range(0, steps, ROUND):
+    if state.taken >= steps:
+        return state.W
+    point = problem.evaluate(state.W)
+    inverse = problem.inverse(point, state.pairs[2]) if state.inverse is None else state.inverse
+    for taken in range(state.taken, steps, ROUND):
         before = point.value
         point, _ = lbfgs(problem.evaluate, point, inverse, ROUND)
-        if before - point.value <= ENOUGH * abs(point.value):
+        last = before - point.value <= ENOUGH * abs(point.value)
+        if stage is not None and not stop_requested():
+            stage.store(OwnState(state.pairs, point.W, inverse, steps if last else taken + ROUND))
+        if last:
             break
-    return point
+    return point.W
 
 
 def _listed(
