@@ -36,10 +36,13 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def small(patch: pytest.MonkeyPatch) -> None:
-    for name, value in (("SHORT", 40), ("SHORT_ROUND", 2), ("ROUND", 5)):
-        patch.setattr(f"cocomplete.solvers.sparse_factored.{name}", value)
-    for name, value in (("ROUND", 3), ("STEPS", 12), ("ENOUGH", -1.0)):
-        patch.setattr(f"cocomplete.solvers.own_features.{name}", value)
+    sooner: dict[str, dict[str, float]] = {
+        "sparse_factored": {"SHORT": 40, "SHORT_ROUND": 2, "ROUND": 5},
+        "own_features": {"ROUND": 3, "STEPS": 12, "ENOUGH": -1.0},
+    }
+    for module, constants in sooner.items():
+        for name, value in constants.items():
+            patch.setattr(f"cocomplete.solvers.{module}.{name}", value)
     patch.setattr(checkpoint, "SHARE", 1e9)
 
 

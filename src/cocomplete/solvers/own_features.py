@@ -196,7 +196,11 @@ class _Problem:
 
         total, G, own, curvature = 0.0, np.zeros(stacked.shape), np.zeros(weight.shape), np.zeros(len(V))
         for loss, of_V, of_weight, bend in InProcess.visit(self.blocks, of_block):
-            total, G, own, curvature = total + loss, G + of_V, own + of_weight, curvature + bend
+            total += loss
+            # In place: sums are as large as the factors, and there are many blocks.
+            G += of_V
+            own += of_weight
+            curvature += bend
         value = total + 0.5 * self.ridge * float(np.vdot(V, V)) + 0.5 * RIDGE * float(weight @ weight)
         gradient = np.concatenate(((G[:, 1:] + self.ridge * V).ravel(), G[:, 0], own + RIDGE * weight))
         return _Point(W, value, gradient.astype(W.dtype), curvature)
