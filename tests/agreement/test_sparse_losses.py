@@ -160,7 +160,9 @@ def test_panels_mean_what_their_twins_say(dtype: Any) -> None:
         parts += [E.copy(), module.conjugate_panel(E, 0.8)]
         slopes, x = np.zeros(4, dtype), (X.indptr[some], X.indices, X.data.astype(dtype))
         module.listed_slopes(E, *x, np.array([0, 2, 2, 3, 4, 4]), np.array([1, 8, 0, 10]), slopes)
-        found.append([*parts, slopes])
+        log_odds = t.copy()
+        module.listed_log_odds(log_odds, *x, np.array([0, 2, 2, 3, 4, 4]), np.array([1, 8, 0, 10]), slopes)
+        found.append([*parts, slopes, log_odds])
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10 if dtype is np.float64 else 1e-4, atol=1e-6)
 

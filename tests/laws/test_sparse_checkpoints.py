@@ -37,7 +37,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def small(patch: pytest.MonkeyPatch) -> None:
     sooner: dict[str, dict[str, float]] = {
-        "sparse_factored": {"SHORT": 40, "SHORT_ROUND": 2, "ROUND": 5},
+        "sparse_factored": {"SHORT": 30, "SHORT_ROUND": 2, "ROUND": 5},
         "own_features": {"ROUND": 3, "STEPS": 12, "ENOUGH": -1.0},
     }
     for module, constants in sooner.items():

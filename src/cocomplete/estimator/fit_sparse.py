@@ -28,6 +28,11 @@ from cocomplete.solvers.sparse_factored import solve_sparse, with_gap
 from cocomplete.solvers.sparse_rows import Columns
 from cocomplete.table.schema import Schema
 
+STILL_GAINS = 5.0
+"""Tolerances that ten steps must gain, as a share of F, to be followed by others, where features of labels'
+own answer. On 10 000 x 1 500 x 2 000 the log-loss of new rows' labels was 0.0474 after 25 steps and after 50;
+steps 11 to 20 had gained 0.4 %."""
+
 
 def fit_sparse(
     settings: Settings, given: SparseInput, messages: Messages, progress: Progress | None
@@ -98,7 +103,7 @@ def _solved(
     penalties = _digest(np.array([objective.rank_penalty, objective.feature_weight]))
     solution = solve_sparse(
         objective,
-        tol=settings.tol,
+        tol=STILL_GAINS * settings.tol if own_features else settings.tol,
         max_iter=settings.max_iter,
         max_rank=settings.max_rank,
         certify=not own_features,

@@ -137,3 +137,20 @@ def listed_slopes(E, start, column, value, listed_start, listed_label, out):
             feature = column[q]
             for r in range(listed_start[feature], listed_start[feature + 1]):
                 out[r] += value[q] * E[i, listed_label[r]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def listed_log_odds(T, start, column, value, listed_start, listed_label, weight):
+    """Log-odds by coefficients of listed pairs of a feature and a label, added to those of a panel.
+
+    Parameters
+    ----------
+    T (rows × labels) : added to
+    start, column, value : stored features of the rows; ``start`` may begin anywhere
+    listed_start, listed_label, weight : pairs, by feature, and their coefficients
+    """
+    for i in range(T.shape[0]):
+        for q in range(start[i], start[i + 1]):
+            feature = column[q]
+            for r in range(listed_start[feature], listed_start[feature + 1]):
+                T[i, listed_label[r]] += value[q] * weight[r]

@@ -19,7 +19,7 @@ from cocomplete.checkpoint import Stage
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
 from cocomplete.interrupts import stop_requested
-from cocomplete.kernels.panels import listed_slopes
+from cocomplete.kernels.panels import listed_log_odds, listed_slopes
 from cocomplete.solvers.lbfgs import lbfgs
 from cocomplete.solvers.sparse_losses import BLOCK_ROWS, SparseBlock
 from cocomplete.table.sparse_matrix import SparseMatrix
@@ -180,16 +180,21 @@ class _Problem:
         """Value, gradient and the labels' curvatures."""
         V, offsets, weight = self.unpacked(W)
         stacked = np.hstack((offsets[:, None], V))
-        S = sparse.csr_array((weight, self.label, self.start), shape=(self.x.shape[1], len(V)))
 
         def of_block(block: SparseBlock) -> tuple[float, FloatArray, FloatArray, FloatArray]:
             U = np.hstack((np.ones((block.rows.stop - block.rows.start, 1), W.dtype), self.U[block.rows]))
             x = self.x[block.rows]
             G, own, curvature = np.zeros_like(stacked), np.zeros_like(weight), np.zeros(len(V), W.dtype)
+            room = np.empty_like(stacked)
+
+            def add_listed(rows: slice, T: FloatArray) -> None:
+                start = x.indptr[rows.start : rows.stop + 1]
+                listed_log_odds(T, start, x.indices, x.data, self.start, self.label, weight)
+
             total = 0.0
-            for panel in block.panels(U, stacked, curvature, x @ S):
+            for panel in block.panels(U, stacked, curvature, add_listed):
                 total += panel.loss
-                G += panel.slopes.T @ U[panel.rows]
+                G += np.matmul(panel.slopes.T, U[panel.rows], out=room)
                 rows = x.indptr[panel.rows.start : panel.rows.stop + 1]
                 listed_slopes(panel.slopes, rows, x.indices, x.data, self.start, self.label, own)
             return total, G, own, curvature

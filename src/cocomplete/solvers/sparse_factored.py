@@ -146,7 +146,9 @@ def solve_sparse(
 def _of_some_rows(objective: SparseObjective, **how: Any) -> Solution:
     """Solve for some rows, and bring their answer to the scale of all."""
     n = objective.shape[0]
-    rows = np.linspace(0, n - 1, max(SHORT, n // QUARTER)).astype(np.intp)
+    # A quarter that is hardly longer than a short table would be one level too many.
+    count = n // QUARTER if n > 2 * QUARTER * SHORT else SHORT
+    rows = np.linspace(0, n - 1, count).astype(np.intp)
     some = of_rows(objective, rows)
     found = solve_sparse(some, **how)
     known = np.where(one_sided(some.stored), objective.offsets, np.nan)
