@@ -130,12 +130,28 @@ def stored_panel(seed: int = 0) -> tuple[FloatArray, sparse.csr_array, sparse.cs
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_slopes_are_right_to_the_last_bits(dtype: Any) -> None:
+    """The exponential of single precision is the kernel's own, at both ends too."""
+    t = np.concatenate((np.linspace(-110, 110, 3001), np.geomspace(1e-9, 1, 999), [-np.inf, np.inf])).astype(
+        dtype
+    )
+    T, nothing = t[None], (np.zeros(2, np.int32), np.empty(0, np.int32), np.empty(0, dtype))
+    E, curvature = np.empty_like(T), np.zeros(t.size, dtype)
+    panels.logistic_panel(T, E, *nothing, curvature)
+    exact = t.astype(np.float64)
+    eps = np.finfo(dtype).eps
+    # Beyond e^−87 single precision has next to nothing.
+    np.testing.assert_allclose(E[0], expit(exact), rtol=4 * eps, atol=2e-38)
+    np.testing.assert_allclose(curvature, expit(exact) * expit(-exact), rtol=6 * eps, atol=2e-38)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_panels_mean_what_their_twins_say(dtype: Any) -> None:
     T, Y, X = stored_panel()
     some, found = slice(2, 10), []
     for module in (panels, reference):
         t = T.astype(dtype)
-        E, curvature = np.exp(-np.abs(t)), np.ones(11, dtype)
+        E, curvature = np.empty_like(t), np.ones(11, dtype)
         y = (Y.indptr[some], Y.indices, Y.data.astype(dtype))
         loss = module.logistic_panel(t, E, *y, curvature)
         parts = [loss, E.copy(), curvature]
@@ -144,7 +160,9 @@ def test_panels_mean_what_their_twins_say(dtype: Any) -> None:
         parts += [E.copy(), module.conjugate_panel(E, 0.8)]
         slopes, x = np.zeros(4, dtype), (X.indptr[some], X.indices, X.data.astype(dtype))
         module.listed_slopes(E, *x, np.array([0, 2, 2, 3, 4, 4]), np.array([1, 8, 0, 10]), slopes)
-        found.append([*parts, slopes])
+        log_odds = t.copy()
+        module.listed_log_odds(log_odds, *x, np.array([0, 2, 2, 3, 4, 4]), np.array([1, 8, 0, 10]), slopes)
+        found.append([*parts, slopes, log_odds])
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10 if dtype is np.float64 else 1e-4, atol=1e-6)
 

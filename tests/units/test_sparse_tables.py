@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from cocomplete import CoCompleter, InputError, load
 from tests.sparse_tables import Pair, sparse_pair
@@ -202,6 +203,31 @@ def test_defaults_choose_penalties_on_held_out_rows() -> None:
     assert [one["name"] for one in alone.members_] == ["minimiser"]
 
 
+@pytest.mark.filterwarnings("ignore:the duality gap is")
+def test_a_certificate_is_there_where_it_was_asked_for_and_changes_no_answer() -> None:
+    X, Y = sparse_pair(unknown=False)
+    plain = CoCompleter(sparse_missing="zero").fit(X, Y)
+    assert not plain.certified_
+    assert not hasattr(plain, "duality_gap_")
+    certified = CoCompleter(sparse_missing="zero", certify=True).fit(X, Y)
+    assert certified.certified_
+    assert 0 <= certified.duality_gap_ < 1
+    assert certified.converged_ == (certified.duality_gap_ <= certified.tol)
+    np.testing.assert_array_equal(certified.predict_proba(X), plain.predict_proba(X))
+    # The same penalties to a smaller gap: F cannot be lower than the bound says.
+    given = {"rank_penalty": plain.rank_penalty_, "feature_weight": plain.feature_weight_}
+    best = CoCompleter(sparse_missing="zero", residual_penalty=0.0, tol=1e-7, **given).fit(X, Y)
+    assert certified.objective_ * (1 - certified.duality_gap_) <= best.objective_ * (1 + 1e-9)
+
+
+def test_steps_that_end_before_their_gains_are_warned_of() -> None:
+    X, Y = sparse_pair(unknown=False)
+    with pytest.warns(
+        ConvergenceWarning, match=r"still falling when the 2 steps .* ended; raise max_iter or tol"
+    ):
+        CoCompleter(sparse_missing="zero", max_iter=2).fit(X, Y)
+
+
 @pytest.mark.parametrize("rule", ["zero", "unknown"])
 def test_without_labels_penalties_are_chosen_on_held_out_features(rule: str) -> None:
     X, _ = sparse_pair(300)
@@ -261,7 +287,6 @@ def test_dense_answers_beyond_a_size_are_refused(
         ({"label_policy": "positive-unlabelled"}, "label_policy='positive-unlabelled' does not go"),
         ({"polish": True}, "polish=True does not go"),
         ({"threshold": "f1"}, "threshold='f1' does not go with sparse tables, which take numbers"),
-        ({"checkpoint": "states"}, "checkpoint='states' does not go with sparse tables, which take None"),
     ],
 )
 def test_settings_that_need_dense_tables_are_refused(pair: Pair, setting: Any, message: str) -> None:

@@ -2,8 +2,8 @@
 
 Where there are labels, those of a fifth of the rows are held out and predicted from the features; otherwise a
 tenth of the known cells of the features is. Along a path of falling λ1 each answer starts from the last; a
-path ends when it has become worse twice. Where features of each label's own are to answer together with the
-factors, it is their answer that is judged.
+path ends when it has become worse twice, and the next begins a little above where that was best. Where
+features of each label's own are to answer together with the factors, it is their answer that is judged.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cocomplete.arrays import FloatArray
+from cocomplete.checkpoint import Stage
 from cocomplete.choosing.minimisers import FEATURE_WEIGHTS, Given
+from cocomplete.choosing.sparse_held_out import SparseHeldOut, hold_out
 from cocomplete.engines.row_blocks import row_bounds
 from cocomplete.interrupts import acknowledge_stop, stop_requested
 from cocomplete.losses import log_loss
@@ -28,14 +29,14 @@ from cocomplete.solvers.sparse_factored import largest_penalty, solve_sparse
 from cocomplete.solvers.sparse_rows import Columns
 from cocomplete.table.sparse_matrix import SparseMatrix
 
-ROWS, CELLS = (1_500, 6_000), 40_000_000
-"""Rows of which something is held out, at least and at most, and cells that decide between the two."""
-
 SHARES = tuple(float(share) for share in np.geomspace(0.5, 0.08, 6))
 """λ1 along a path, as shares of the value that makes everything zero."""
 
 PATH_TOL, PATH_STEPS, PATH_ROUNDS = 1e-2, 20, 15
 """Gap, and most steps of L-BFGS or rounds of the Newton solver: the order of candidates needs no more."""
+
+SINGLE = 1_000_000
+"""Cells beyond which candidates are fitted in single precision, for the same reason."""
 
 PATH_OWN_STEPS = 10
 """Steps of the labels' own features, likewise."""
@@ -64,27 +65,6 @@ class SparseChoice:
     interrupted: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """A table to fit, and cells to predict.
-
-    Attributes
-    ----------
-    visible : SparseTable
-    rows : SparseTable
-        Rows whose labels, or features, are predicted from what is visible in them.
-    truth : SparseMatrix
-        What is held out of them.
-    labels : bool
-        Whether that is labels; otherwise features.
-    """
-
-    visible: SparseTable
-    rows: SparseTable
-    truth: SparseMatrix
-    labels: bool
-
-
 def choose_sparse(
     table: SparseTable,
     given: Given,
@@ -95,6 +75,7 @@ def choose_sparse(
     own_features: bool,
     seed: int,
     progress: Progress | None,
+    stage: Stage | None = None,
 ) -> SparseChoice:
     """Choose λ1 and w, as far as they are not given.
 
@@ -110,82 +91,154 @@ def choose_sparse(
         Of what is held out.
     progress : callable or None
         Called with a record of every candidate.
+    stage : Stage, optional
+        Where what was judged is stored; what is found there is gone on from.
     """
     if given.rank_penalty is not None and given.feature_weight is not None:
         return SparseChoice(given.rank_penalty, given.feature_weight)
-    held = _held_out(table, seed)
+    held = hold_out(table, seed)
     encoding = SparseEncoding.of(held.visible, center=center, scale=scale)
-    cells = encoding.apply(held.visible)
     weights = FEATURE_WEIGHTS if given.feature_weight is None else (given.feature_weight,)
     if not held.labels or not held.truth.shape[1]:
         # Without labels there is nothing to weigh features against.
         weights = weights[:1]
     # λ1 stands against noise, whose spectral norm grows as √n + √m.
     times = _noise_norm(table) / _noise_norm(held.visible)
-    candidates: list[dict[str, Any]] = []
+    search = _Search(held, encoding, given, times, max_rank, center=center, own_features=own_features)
+    reached = None if stage is None else stage.load()
+    if reached is not None:
+        search.candidates, search.last = reached.head
     interrupted = False
     for weight in weights:
-        objective = SparseObjective.on(cells, 1.0, weight, encoding.offsets, free=center)
-        best, worse = np.inf, 0
-        for share, rank_penalty, solution in _path(objective, given, times, max_rank):
-            columns = Columns.of(_at(objective, rank_penalty), solution)
-            own = own_of(held.visible, cells, columns, PATH_OWN_STEPS) if own_features else None
-            loss = _loss(held, encoding, columns, own)
-            candidates.append(
-                {
-                    "rank_penalty": rank_penalty * times,
-                    "share": share,
-                    "feature_weight": weight,
-                    "loss": loss,
-                }
-            )
+        for candidate in search.along(weight):
             if progress is not None:
-                progress({"stage": "judging", "iteration": len(candidates)} | candidates[-1])
-            worse = worse + 1 if loss > best else 0
-            best = min(best, loss)
-            if worse == 2 or stop_requested():
+                progress({"stage": "judging", "iteration": len(search.candidates)} | candidate)
+            if stop_requested():
                 break
+            if stage is not None:
+                stage.store((search.candidates, search.last))
         if stop_requested():
             # The minimiser that was found best is still to be fitted, in full.
             acknowledge_stop()
             interrupted = True
             break
-    chosen = min(candidates, key=lambda one: one["loss"])
-    validation = _validation(held, encoding, chosen, candidates, own_features=own_features)
+    if stage is not None and not interrupted:
+        stage.store((search.candidates, None), ended=True)
+    chosen = min(search.candidates, key=lambda one: one["loss"])
+    validation = _validation(held, encoding, chosen, search.candidates, own_features=own_features)
     return SparseChoice(float(chosen["rank_penalty"]), chosen["feature_weight"], validation, interrupted)
 
 
-def own_of(table: SparseTable, cells: SparseCells, columns: Columns, steps: int = STEPS) -> OwnFeatures:
+class _Search:
+    """Candidates along paths of falling λ1, and what was held out of them.
+
+    Parameters
+    ----------
+    held : SparseHeldOut
+    encoding : SparseEncoding
+        Of what is visible.
+    given : Given
+    times : float
+        From λ1 on the scale of the rows that are fitted to that of the whole table.
+    max_rank : int or None
+    center, own_features : bool
+    """
+
+    def __init__(
+        self,
+        held: SparseHeldOut,
+        encoding: SparseEncoding,
+        given: Given,
+        times: float,
+        max_rank: int | None,
+        *,
+        center: bool,
+        own_features: bool,
+    ) -> None:
+        self.held, self.encoding, self.given, self.times = held, encoding, given, times
+        self.max_rank, self.center, self.own_features = max_rank, center, own_features
+        self.cells = encoding.apply(held.visible)
+        if self.cells.shape[0] * self.cells.shape[1] > SINGLE:
+            self.cells = self.cells.astype(np.float32)
+        self.candidates: list[dict[str, Any]] = []
+        self.last: Solution | None = None
+
+    def along(self, weight: float) -> Iterator[dict[str, Any]]:
+        """Judge the candidates of one w that are not judged yet, until they become worse twice."""
+        losses = [one["loss"] for one in self.candidates if one["feature_weight"] == weight]
+        if _has_risen_twice(losses):
+            return
+        objective = SparseObjective.on(self.cells, 1.0, weight, self.encoding.offsets, free=self.center)
+        values = self._values(objective, weight)
+        if len(losses) == len(values):
+            return
+        if not losses:
+            self.last = None
+        for share, rank_penalty in values[len(losses) :]:
+            losses.append(self._judge(_at(objective, rank_penalty), share))
+            yield self.candidates[-1]
+            if _has_risen_twice(losses):
+                break
+
+    def _values(self, objective: SparseObjective, weight: float) -> list[tuple[float | None, float]]:
+        """λ1 of a path, on the scale of the rows that are fitted, with their shares of the largest."""
+        if self.given.rank_penalty is not None:
+            return [(None, self.given.rank_penalty / self.times)]
+        top = largest_penalty(objective) or 1.0
+        weights = [one["feature_weight"] for one in self.candidates]
+        # Of the paths before this one, which may have begun already.
+        before = self.candidates[: weights.index(weight) if weight in weights else None]
+        first = 0
+        if before:
+            last = [one for one in before if one["feature_weight"] == before[-1]["feature_weight"]]
+            best = min(last, key=lambda one: float(one["loss"]))
+            first = max(SHARES.index(best["share"]) - 1, 0)
+        return [(share, share * top) for share in SHARES[first:]]
+
+    def _judge(self, objective: SparseObjective, share: float | None) -> float:
+        """Solve at one λ1 from the last solution, and work out the loss of what is held out."""
+        listed = objective.stored.features is None and objective.stored.labels is None
+        self.last = solve_sparse(
+            objective,
+            tol=PATH_TOL,
+            max_iter=PATH_ROUNDS if listed else PATH_STEPS,
+            max_rank=self.max_rank,
+            start=self.last,
+            certify=False,
+        )
+        columns = Columns.of(objective, self.last)
+        own = own_of(self.held.visible, self.cells, columns, PATH_OWN_STEPS) if self.own_features else None
+        loss = _loss(self.held, self.encoding, columns, own)
+        self.candidates.append(
+            {
+                "rank_penalty": objective.rank_penalty * self.times,
+                "share": share,
+                "feature_weight": objective.feature_weight,
+                "loss": loss,
+            }
+        )
+        return loss
+
+
+def _has_risen_twice(losses: list[float]) -> bool:
+    """Whether the last two losses were each above the best before them."""
+    return len(losses) > 2 and min(losses[-2:]) > min(losses[:-2])
+
+
+def own_of(
+    table: SparseTable,
+    cells: SparseCells,
+    columns: Columns,
+    steps: int = STEPS,
+    stage: Stage | None = None,
+) -> OwnFeatures:
     """Fit features of each label's own beside a minimiser's columns; absent cells of both are zeros."""
     assert cells.labels is not None
     d = table.n_features
     U = columns.rows(replace(cells, labels=None))
     return OwnFeatures.fit(
-        table.X, cells.labels, U, columns.V[d:], columns.offsets[d:], columns.rank_penalty, steps
+        table.X, cells.labels, U, columns.V[d:], columns.offsets[d:], columns.rank_penalty, steps, stage
     )
-
-
-def _path(
-    objective: SparseObjective, given: Given, times: float, max_rank: int | None
-) -> Iterator[tuple[float | None, float, Solution]]:
-    """Give answers along a path of falling λ1, on the scale of the rows that are fitted."""
-    if given.rank_penalty is None:
-        top = largest_penalty(objective) or 1.0
-        values: list[tuple[float | None, float]] = [(share, share * top) for share in SHARES]
-    else:
-        values = [(None, given.rank_penalty / times)]
-    last: Solution | None = None
-    listed = objective.stored.features is None and objective.stored.labels is None
-    for share, rank_penalty in values:
-        last = solve_sparse(
-            _at(objective, rank_penalty),
-            tol=PATH_TOL,
-            max_iter=PATH_ROUNDS if listed else PATH_STEPS,
-            max_rank=max_rank,
-            start=last,
-            certify=False,
-        )
-        yield share, rank_penalty, last
 
 
 def _at(objective: SparseObjective, rank_penalty: float) -> SparseObjective:
@@ -202,66 +255,11 @@ def _noise_norm(table: SparseTable) -> float:
     return float(np.sqrt(table.n_samples) + np.sqrt(table.n_features + table.n_labels))
 
 
-# -- what is held out ----------------------------------------------------------------------------------
-
-
-def _held_out(table: SparseTable, seed: int) -> _HeldOut:
-    rng = np.random.default_rng(seed)
-    count = int(np.clip(CELLS // (table.n_features + table.n_labels), *ROWS))
-    rows = np.sort(rng.permutation(table.n_samples)[:count])
-    some = table.take(rows)
-    if table.n_labels and len(rows) >= 5:
-        judged = np.zeros(len(rows), bool)
-        judged[rng.permutation(len(rows))[: len(rows) // 5]] = True
-        hidden = some.take(np.flatnonzero(judged))
-        if hidden.Y.known_counts().any():
-            return _HeldOut(
-                some.take(np.flatnonzero(~judged)), hidden.with_features_alone(), hidden.Y, labels=True
-            )
-    visible, truth = _without_cells(some.X, rng)
-    visible_table = SparseTable(visible, some.Y)
-    return _HeldOut(visible_table, visible_table, truth, labels=False)
-
-
-def _without_cells(X: SparseMatrix, rng: np.random.Generator) -> tuple[SparseMatrix, SparseMatrix]:
-    """Hide a tenth of the known cells; give what is left, and what was hidden, cells listed one by one."""
-    n, m = X.shape
-    if not X.zeros:
-        gone = rng.random(X.matrix.nnz) < 0.1
-        values = np.where(gone, np.nan, X.matrix.data)
-        left = sparse.csr_array((values, X.matrix.indices, X.matrix.indptr), shape=X.shape)
-        values = np.where(gone, X.matrix.data, np.nan)
-        hidden = sparse.csr_array((values, X.matrix.indices, X.matrix.indptr), shape=X.shape)
-        return SparseMatrix.read(left, "X", "unknown"), SparseMatrix.read(hidden, "X", "unknown")
-    # As many of all cells as a tenth of them, or of those that are stored ten times over.
-    count = min(n * m // 10 + 1, max(10 * X.matrix.nnz, 1))
-    place = np.unique(rng.integers(0, n * m, count))
-    mask = sparse.csr_array((np.ones(place.size), (place // m, place % m)), shape=X.shape)
-    value = X.matrix[mask.nonzero()]
-    value = np.asarray(value.todense()).ravel() if sparse.issparse(value) else np.asarray(value).ravel()
-    row, column = mask.nonzero()
-    known = ~np.isnan(value)
-    truth = SparseMatrix(
-        sparse.csr_array((value[known].astype(X.matrix.dtype), (row[known], column[known])), shape=X.shape),
-        zeros=False,
-    )
-    left = X.matrix.tocoo()
-    both = sparse.coo_array(
-        (
-            np.concatenate((left.data, np.full(row.size, np.nan, X.matrix.dtype))),
-            (np.concatenate((left.row, row)), np.concatenate((left.col, column))),
-        ),
-        shape=X.shape,
-    )
-    # Sums with NaN are NaN: what is listed twice is hidden.
-    return SparseMatrix.read(both, "X", "zero"), truth
-
-
 # -- how wrong it is -----------------------------------------------------------------------------------
 
 
 def _loss(
-    held: _HeldOut, encoding: SparseEncoding, columns: Columns | None, own: OwnFeatures | None = None
+    held: SparseHeldOut, encoding: SparseEncoding, columns: Columns | None, own: OwnFeatures | None = None
 ) -> float:
     """Give the mean loss of held-out cells: log-loss of labels, squares of features in units of their spread.
 
@@ -312,7 +310,7 @@ def _dense(table: SparseMatrix) -> FloatArray:
 
 
 def _validation(
-    held: _HeldOut,
+    held: SparseHeldOut,
     encoding: SparseEncoding,
     chosen: dict[str, Any],
     candidates: list[dict[str, Any]],

@@ -96,7 +96,8 @@ class CoCompleter(CallbackSupportMixin, PredictionMethods):
     sparse_missing : {"zero", "unknown"} or None, default=None
         What a cell of a SciPy sparse ``X`` or ``y`` means that is not stored: an observed 0 (a stored NaN is
         unknown then), or unknown (stored zeros are observed). Sparse tables need one of them; dense ones do
-        not look at it. The minimiser of F with λ2 = 0 answers for sparse tables, whatever ``averaging`` is.
+        not look at it. The minimiser of F with λ2 = 0 answers for sparse tables; with ``averaging`` and all
+        penalties "auto", features of each label's own answer beside it.
     verbose : int, default=0
         At 1, log on the ``cocomplete`` logger what was chosen and why, and how the solver ended; at 2, log
         every candidate and iteration too.

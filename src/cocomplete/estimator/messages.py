@@ -121,6 +121,14 @@ class Messages:
             ConvergenceWarning,
         )
 
+    def still_gaining(self, solution: Solution) -> None:
+        """Warn of a minimiser whose steps ended before their gains did."""
+        self._warn(
+            f"the objective was still falling when the {solution.n_iter} steps of solver='factored' ended; "
+            "raise max_iter or tol, or use the answer as it is: validation_ has its error on held-out cells",
+            ConvergenceWarning,
+        )
+
     def not_sampled(self, of_blocks: Iterable[dict[str, list[Any]]]) -> None:
         """Warn of values of a long table that its sample has none of, as every block has found them."""
         found: dict[str, set[Any]] = {}

@@ -13,6 +13,7 @@ from cocomplete.checkpoint import Checkpoint
 from cocomplete.estimator.fit_blocks import WholeTable
 from cocomplete.estimator.messages import Messages
 from cocomplete.estimator.settings import Settings
+from cocomplete.estimator.sparse_input import SparseInput
 from cocomplete.estimator.training import TrainingTable
 from cocomplete.problem.observations import Observations
 
@@ -41,20 +42,46 @@ def checkpoint_of(
     """
     if settings.checkpoint is None:
         return None
-    asked = {
-        field.name: _described(getattr(settings, field.name))
-        for field in fields(settings)
-        if field.name not in WITHOUT_SAY
-    }
     given = table.given
     names, kinds = (given.feature_names, given.label_names), (table.groups, table.yes_no, sorted(table.codes))
-    about = (version("cocomplete"), sorted(asked.items()), names, _described(kinds))
+    about = (version("cocomplete"), _asked(settings), names, _described(kinds))
     digest = hashlib.blake2b(repr(about).encode(), digest_size=16)
     digest.update(content_digest(given))
     if whole is not None:
         for each in whole.engine.collect(content_digest, whole.blocks):
             digest.update(each)
     return Checkpoint(Path(settings.checkpoint), digest.digest(), messages.log)
+
+
+def sparse_checkpoint_of(settings: Settings, given: SparseInput, messages: Messages) -> Checkpoint | None:
+    """Give the checkpoint of a fit of a sparse table; None if none was asked for.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written to its folder.
+    """
+    if settings.checkpoint is None:
+        return None
+    about = (version("cocomplete"), _asked(settings), given.label_names, given.label_interface, given.flat)
+    digest = hashlib.blake2b(repr(about).encode(), digest_size=16)
+    for part in (given.table.X, given.table.Y):
+        matrix, known = part.matrix, ~np.isnan(part.matrix.data)
+        digest.update(f"sparse {part.shape} {matrix.dtype.str} {part.zeros}".encode())
+        for array in (matrix.indptr, matrix.indices):
+            digest.update(array.astype(np.int64).data)
+        digest.update(np.packbits(known).tobytes())
+        digest.update(matrix.data[known].data)
+    return Checkpoint(Path(settings.checkpoint), digest.digest(), messages.log)
+
+
+def _asked(settings: Settings) -> list[tuple[str, str]]:
+    """Describe the parameters that have a say in the answer."""
+    return sorted(
+        (field.name, _described(getattr(settings, field.name)))
+        for field in fields(settings)
+        if field.name not in WITHOUT_SAY
+    )
 
 
 def content_digest(observed: Observations) -> bytes:

@@ -84,7 +84,6 @@ def check_settings(settings: Settings) -> None:
         "label_policy": not settings.only_ones_recorded,
         "polish": not settings.polish,
         "threshold": not isinstance(settings.threshold, str),
-        "checkpoint": settings.checkpoint is None,
     }
     instead = {
         "residual_penalty": "'auto' or 0",
@@ -94,7 +93,6 @@ def check_settings(settings: Settings) -> None:
         "label_policy": "'observed'",
         "polish": "False",
         "threshold": "numbers",
-        "checkpoint": "None",
     }
     for name, right in allowed.items():
         if not right:

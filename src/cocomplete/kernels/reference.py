@@ -256,3 +256,12 @@ def listed_slopes(E, start, column, value, listed_start, listed_label, out):
     shape = (len(E), len(listed_start) - 1)
     x = _dense(start - start[0], column[start[0] : start[-1]], value[start[0] : start[-1]], shape)
     out += (x.T @ E)[_rows(listed_start), listed_label]
+
+
+def listed_log_odds(T, start, column, value, listed_start, listed_label, weight):
+    """See :func:`cocomplete.kernels.panels.listed_log_odds`."""
+    shape = (len(T), len(listed_start) - 1)
+    x = _dense(start - start[0], column[start[0] : start[-1]], value[start[0] : start[-1]], shape)
+    coefficients = np.zeros((shape[1], T.shape[1]))
+    np.add.at(coefficients, (_rows(listed_start), listed_label), weight)
+    T += x @ coefficients

@@ -7,6 +7,7 @@ score test stands out; S is as sparse as that. Each label's problem is convex, a
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,11 @@ from scipy import sparse
 from scipy.special import expit
 
 from cocomplete.arrays import FloatArray
+from cocomplete.checkpoint import Stage
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
-from cocomplete.kernels.panels import listed_slopes
+from cocomplete.interrupts import stop_requested
+from cocomplete.kernels.panels import listed_log_odds, listed_slopes
 from cocomplete.solvers.lbfgs import lbfgs
 from cocomplete.solvers.sparse_losses import BLOCK_ROWS, SparseBlock
 from cocomplete.table.sparse_matrix import SparseMatrix
@@ -33,7 +36,7 @@ RIDGE = 3.0
 LEAST_EXPECTED = 0.5
 """Added to a score's variance, so that a pair seen once or twice does not stand out."""
 
-STEPS, ROUND = 40, 10
+STEPS, ROUND = 20, 10
 """Steps of L-BFGS, and of a round of them."""
 
 ENOUGH = 1e-3
@@ -75,6 +78,7 @@ class OwnFeatures(FieldsAlone):
         offsets: FloatArray,
         ridge: float,
         steps: int = STEPS,
+        stage: Stage | None = None,
     ) -> "OwnFeatures":
         """Fit to rows.
 
@@ -92,15 +96,21 @@ class OwnFeatures(FieldsAlone):
             Weight of ‖V‖²/2.
         steps : int
             Most steps of L-BFGS.
+        stage : Stage, optional
+            Where rounds of them are stored; what is found there is gone on from.
         """
         dtype = U.dtype
         unit = _usual_sizes(X)
         x = _in_units(X, unit).astype(dtype)
-        start, label, variance = _listed(x, Y, U, V, offsets)
+        reached = None if stage is None else stage.load()
+        state = None if reached is None else reached.head
+        if state is None:
+            pairs = _listed(x, Y, U, V, offsets)
+            W = np.concatenate((V.ravel(), offsets, np.zeros(pairs[1].size))).astype(dtype)
+            state = OwnState(pairs, W, None, 0)
+        start, label, _ = state.pairs
         problem = _Problem(x, Y.astype(dtype), U, ridge, start, label, V.shape)
-        first = problem.evaluate(np.concatenate((V.ravel(), offsets, np.zeros(label.size))).astype(dtype))
-        point = _descended(problem, first, problem.inverse(first, variance), steps)
-        V, offsets, weight = problem.unpacked(point.W)
+        V, offsets, weight = problem.unpacked(_descended(problem, state, steps, stage))
         return cls(V, offsets, unit, start, label, weight)
 
     def log_odds(self, X: SparseMatrix, U: FloatArray) -> FloatArray:
@@ -112,6 +122,27 @@ class OwnFeatures(FieldsAlone):
         )
         z[np.repeat(np.arange(len(z)), np.diff(own.indptr)), own.indices] += own.data
         return np.asarray(z)
+
+
+class OwnState(NamedTuple):
+    """All that the next round of steps depends on, but for what follows from the table.
+
+    Attributes
+    ----------
+    pairs : tuple of ndarray
+        Where each feature's listed labels begin, the labels, and their scores' variances.
+    W : ndarray
+        The labels' columns, offsets and coefficients.
+    inverse : ndarray or None
+        Inverse diagonal of the Hessian; None before the first round.
+    taken : int
+        Steps so far; as many as there may be if the gains have ended.
+    """
+
+    pairs: tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]
+    W: FloatArray
+    inverse: FloatArray | None
+    taken: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,23 +180,32 @@ class _Problem:
         """Value, gradient and the labels' curvatures."""
         V, offsets, weight = self.unpacked(W)
         stacked = np.hstack((offsets[:, None], V))
-        S = sparse.csr_array((weight, self.label, self.start), shape=(self.x.shape[1], len(V)))
 
         def of_block(block: SparseBlock) -> tuple[float, FloatArray, FloatArray, FloatArray]:
             U = np.hstack((np.ones((block.rows.stop - block.rows.start, 1), W.dtype), self.U[block.rows]))
             x = self.x[block.rows]
             G, own, curvature = np.zeros_like(stacked), np.zeros_like(weight), np.zeros(len(V), W.dtype)
+            room = np.empty_like(stacked)
+
+            def add_listed(rows: slice, T: FloatArray) -> None:
+                start = x.indptr[rows.start : rows.stop + 1]
+                listed_log_odds(T, start, x.indices, x.data, self.start, self.label, weight)
+
             total = 0.0
-            for panel in block.panels(U, stacked, curvature, x @ S):
+            for panel in block.panels(U, stacked, curvature, add_listed):
                 total += panel.loss
-                G += panel.slopes.T @ U[panel.rows]
+                G += np.matmul(panel.slopes.T, U[panel.rows], out=room)
                 rows = x.indptr[panel.rows.start : panel.rows.stop + 1]
                 listed_slopes(panel.slopes, rows, x.indices, x.data, self.start, self.label, own)
             return total, G, own, curvature
 
         total, G, own, curvature = 0.0, np.zeros(stacked.shape), np.zeros(weight.shape), np.zeros(len(V))
         for loss, of_V, of_weight, bend in InProcess.visit(self.blocks, of_block):
-            total, G, own, curvature = total + loss, G + of_V, own + of_weight, curvature + bend
+            total += loss
+            # In place: sums are as large as the factors, and there are many blocks.
+            G += of_V
+            own += of_weight
+            curvature += bend
         value = total + 0.5 * self.ridge * float(np.vdot(V, V)) + 0.5 * RIDGE * float(weight @ weight)
         gradient = np.concatenate(((G[:, 1:] + self.ridge * V).ravel(), G[:, 0], own + RIDGE * weight))
         return _Point(W, value, gradient.astype(W.dtype), curvature)
@@ -178,14 +218,21 @@ class _Problem:
         return np.asarray(1 / np.maximum(diagonal, 1e-12), point.W.dtype)
 
 
-def _descended(problem: _Problem, point: _Point, inverse: FloatArray, steps: int) -> _Point:
+def _descended(problem: _Problem, state: OwnState, steps: int, stage: Stage | None) -> FloatArray:
     """Take steps as long as they gain something."""
-    for _ in range(0, steps, ROUND):
+    if state.taken >= steps:
+        return state.W
+    point = problem.evaluate(state.W)
+    inverse = problem.inverse(point, state.pairs[2]) if state.inverse is None else state.inverse
+    for taken in range(state.taken, steps, ROUND):
         before = point.value
         point, _ = lbfgs(problem.evaluate, point, inverse, ROUND)
-        if before - point.value <= ENOUGH * abs(point.value):
+        last = before - point.value <= ENOUGH * abs(point.value)
+        if stage is not None and not stop_requested():
+            stage.store(OwnState(state.pairs, point.W, inverse, steps if last else taken + ROUND))
+        if last:
             break
-    return point
+    return point.W
 
 
 def _listed(

@@ -74,7 +74,7 @@ class Solution:
     n_iter : int
         Iterations done.
     converged : bool
-        True if the gap reached the tolerance asked for.
+        True if the gap reached the tolerance asked for; where none was asked for, if the gains had ended.
     history : list of dict
         One record per iteration.
     multiplier : ndarray or None

@@ -4,17 +4,19 @@ Where every absent cell is unknown, the observed cells are few and the Newton so
 :mod:`cocomplete.solvers.factored` takes them as they are. Where absent cells are zeros a pass is over all
 cells, so that a product with the Hessian costs more than twice a gradient: limited-memory BFGS needs
 gradients alone. Its rank is bounded from the start; with more factors than the minimiser has, what is not
-needed shrinks to nothing. A long table starts from the answer for some of its rows.
+needed shrinks to nothing. A long table starts from the answer for a part of its rows, and so does that part.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from cocomplete.arrays import BoolArray, FloatArray
+from cocomplete.arrays import FloatArray
+from cocomplete.checkpoint import Reached, Stage
 from cocomplete.interrupts import stop_requested
-from cocomplete.problem.sparse_encoding import SparseCells
 from cocomplete.problem.sparse_objective import SparseObjective
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.factors import FactoredObjective, Point
@@ -23,6 +25,11 @@ from cocomplete.solvers.solution import History, Progress, Solution
 from cocomplete.solvers.sparse_dual import SlopeOperator
 from cocomplete.solvers.sparse_losses import LEAST_CURVATURE, SparseLosses, SparseSlopes
 from cocomplete.solvers.sparse_rows import Columns, solved_rows
+from cocomplete.solvers.sparse_start import in_single_precision, of_rows, one_sided, scaled_start
+from cocomplete.solvers.sparse_state import SparseState
+
+Stages = Callable[[str], Stage]
+"""From the name of a part of a fit to the stage that its state is stored by."""
 
 MOST_FACTORS = 63
 """Rank where none is given: with the offsets, whole registers."""
@@ -32,6 +39,9 @@ DOUBLE = 20_000_000
 
 ROUND = 25
 """Steps between two balances of the factors."""
+
+SHORT_ROUND = 10
+"""The same where no certificate is asked for: a round that gains little is the last, and cheaper so."""
 
 STEPS = 200
 """Most steps where no number is given."""
@@ -49,7 +59,11 @@ ROW_STEPS = 8
 """Steps that a start's rows are solved by, given its columns: they need not be exact."""
 
 SHORT = 6_000
-"""Rows up to which a table is solved as it is; longer ones start from the answer for so many rows."""
+"""Rows up to which a table is solved as it is; longer ones start from the answer for so many rows, or for a
+quarter of theirs."""
+
+QUARTER = 4
+"""A step on a quarter of the rows costs a quarter, and what it gains is nearly that of one on all."""
 
 SHORT_TOL = 5e-3
 """Gap to which that answer is found."""
@@ -64,6 +78,7 @@ def solve_sparse(
     start: Solution | None = None,
     certify: bool = True,
     progress: Progress | None = None,
+    stages: Stages | None = None,
 ) -> Solution:
     """Minimise F on a sparse table.
 
@@ -82,11 +97,16 @@ def solve_sparse(
         used.
     certify : bool, default=True
         Whether to work the duality gap out where that takes passes of its own; otherwise the end of the gains
-        decides, and the gap is infinite.
+        decides, the gap is infinite, and ``converged`` says whether the gains had ended.
     progress : callable, optional
         See :mod:`cocomplete.solvers.solution`.
+    stages : callable, optional
+        Stages where states are stored after some of the rounds, and solutions in the end; what is found there
+        is gone on from.
     """
     table = objective.stored
+    n, m = objective.shape
+    stage = None if stages is None else stages(f"minimiser-{n}")
     if table.features is None and table.labels is None:
         return solve_factored(
             objective,
@@ -96,81 +116,56 @@ def solve_sparse(
             start=start if start is not None and start.M.shape == objective.shape else None,
             cells=table.explicit,
             progress=progress,
+            stage=stage,
         )
     started = perf_counter()
-    n, m = objective.shape
+    reached = None if stage is None else stage.load()
+    if reached is not None and isinstance(reached.head, Solution):
+        return reached.head
     steps = STEPS if max_iter is None else max_iter
     rank = min(n, m, MOST_FACTORS if max_rank is None else max_rank)
     if n * m > DOUBLE:
         objective = in_single_precision(objective)
-    if start is None and n > SHORT:
-        rows = np.linspace(0, n - 1, SHORT).astype(np.intp)
-        some = of_rows(objective, rows)
-        start = solve_sparse(
-            some,
+    if start is None and n > SHORT and reached is None:
+        start = _of_some_rows(
+            objective,
             tol=max(tol, SHORT_TOL),
             max_iter=max_iter,
             max_rank=max_rank,
             certify=False,
             progress=progress,
+            stages=stages,
         )
-        start = scaled_start(start, n / SHORT, np.where(_one_sided(some.stored), objective.offsets, np.nan))
-    return SparseRun(objective, tol, rank, started, certify=certify).solve(start, steps, progress)
+    run = SparseRun(objective, tol, rank, started, certify=certify, stage=stage)
+    solution = run.solve(start, steps, progress, reached)
+    if stage is not None and not solution.interrupted:
+        stage.store(solution, ended=True)
+    return solution
 
 
-def in_single_precision(objective: SparseObjective) -> SparseObjective:
-    """Give the same with numbers of single precision."""
-    return SparseObjective.on(
-        objective.stored.astype(np.float32),
-        objective.rank_penalty,
-        objective.feature_weight,
-        objective.offsets,
-        free=objective.free_offsets,
-    )
+def _of_some_rows(objective: SparseObjective, **how: Any) -> Solution:
+    """Solve for some rows, and bring their answer to the scale of all."""
+    n = objective.shape[0]
+    # A quarter that is hardly longer than a short table would be one level too many.
+    count = n // QUARTER if n > 2 * QUARTER * SHORT else SHORT
+    rows = np.linspace(0, n - 1, count).astype(np.intp)
+    some = of_rows(objective, rows)
+    found = solve_sparse(some, **how)
+    known = np.where(one_sided(some.stored), objective.offsets, np.nan)
+    return scaled_start(found, n / len(rows), known)
 
 
-def of_rows(objective: SparseObjective, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> SparseObjective:
-    """Give F on some rows of a table, with the λ1 at which their answer is nearest to that of all rows.
-
-    Of n' rows in n the losses and ‖U‖² are the share n'/n; that of ‖V‖², the same share of λ1/2, is in the
-    trace norm with λ1 √(n'/n).
-    """
-    share = len(rows) / objective.shape[0]
-    return replace(
-        objective,
-        sparse_cells=objective.stored.take(rows),
-        rank_penalty=objective.rank_penalty * float(np.sqrt(share)),
-    )
-
-
-def scaled_start(solution: Solution, times: float, offsets: FloatArray) -> Solution:
-    """Bring an answer for some rows to the scale of one for so many times as many.
-
-    Parameters
-    ----------
-    solution : Solution
-    times : float
-    offsets : ndarray of shape (m,)
-        What to start from in columns of which the rows say nothing; NaN in the others.
-    """
-    M = replace(solution.M, s=solution.M.s * np.sqrt(times))
-    return replace(solution, M=M, offsets=np.where(np.isnan(offsets), solution.offsets, offsets))
-
-
-def _one_sided(table: SparseCells) -> BoolArray:
-    """Whether all known cells of a label are 0, or all are 1: its offset has run away then."""
-    (n, m), d = table.shape, table.n_features
-    ones, known = np.zeros(m), np.full(m, n)
-    if table.labels is not None:
-        labels = table.labels
-        ones[d:] = np.bincount(labels.indices[labels.data == 1], minlength=m - d)
-        known[d:] -= np.bincount(labels.indices[np.isnan(labels.data)], minlength=m - d)
-    else:
-        ones += np.bincount(table.explicit.y_column, table.explicit.y_value, m)
-        known[d:] = np.bincount(table.explicit.y_column, minlength=m)[d:]
-    one_sided: BoolArray = (ones == 0) | (ones == known)
-    one_sided[:d] = False
-    return one_sided
+def with_gap(objective: SparseObjective, solution: Solution, tol: float) -> Solution:
+    """Work out the duality gap of a solution that came without."""
+    if np.isfinite(solution.duality_gap):
+        return solution
+    if objective.shape[0] * objective.shape[1] > DOUBLE:
+        objective = in_single_precision(objective)
+    run = SparseRun(objective, tol, solution.M.rank, perf_counter())
+    root = np.sqrt(solution.M.s)
+    W = run.function.pack(solution.M.U * root, solution.M.Vt.T * root, solution.offsets)
+    gap = run.gap(W, solution.objective)
+    return replace(solution, duality_gap=gap, converged=gap <= tol)
 
 
 def largest_penalty(objective: SparseObjective) -> float:
@@ -204,24 +199,39 @@ class SparseRun:
         Clock reading that ``seconds`` in the history count from.
     certify : bool, default=True
         Whether to work the duality gap out.
+    stage : Stage, optional
+        Where rounds are stored.
     """
 
     def __init__(
-        self, objective: SparseObjective, tol: float, rank: int, started: float, *, certify: bool = True
+        self,
+        objective: SparseObjective,
+        tol: float,
+        rank: int,
+        started: float,
+        *,
+        certify: bool = True,
+        stage: Stage | None = None,
     ) -> None:
         self.objective, self.tol, self.rank, self.started = objective, tol, rank, started
-        self.certify = certify
+        self.certify, self.stage = certify, stage
         self.losses = SparseLosses(objective.stored)
         self.function = FactoredObjective(objective, self.losses, self.losses.dtype.type)
         self.highest = -np.inf
 
-    def solve(self, start: Solution | None, steps: int, progress: Progress | None) -> Solution:
+    def solve(
+        self, start: Solution | None, steps: int, progress: Progress | None, reached: Reached | None = None
+    ) -> Solution:
         """Run to the tolerance, the end of the gains, the last step or a request to stop."""
         function, history = self.function, History(self.started, None, progress)
-        W = self._first() if start is None else self._from(start)
-        taken, gap = 0, np.inf
+        if reached is not None:
+            assert isinstance(reached.head, SparseState)
+            W, taken, gap, self.highest = reached.head.put_back(history)
+        else:
+            W, taken, gap = self._first() if start is None else self._from(start), 0, np.inf
+        length = ROUND if self.certify else SHORT_ROUND
         while True:
-            ended = self._round(W, min(ROUND, steps - taken))
+            ended = self._round(W, min(length, steps - taken))
             W, s, taken = ended.W, ended.s, taken + ended.steps
             value = function.value(W)[0]
             share = ended.gained / max(self.tol * abs(value), np.finfo(np.float64).tiny)
@@ -229,17 +239,19 @@ class SparseRun:
             exhausted = share <= (CAPPED if capped or not self.certify else EXHAUSTED) or ended.steps == 0
             last = exhausted or taken >= steps or stop_requested()
             if self.certify and (last or (share <= NEARLY and not capped)):
-                gap = self._gap(W, value)
+                gap = self.gap(W, value)
             self._note(history, taken, value, ended, gap)
             if last or gap <= self.tol:
                 break
+            if self.stage is not None and not stop_requested():
+                self.stage.store(SparseState.of(W, taken, gap, self.highest, history))
         return Solution(
             function.low_rank(W, s),
             function.offsets(W),
             value,
             gap,
             taken,
-            converged=gap <= self.tol,
+            converged=gap <= self.tol if self.certify else exhausted,
             history=history.records,
             interrupted=stop_requested(),
         )
@@ -271,7 +283,7 @@ class SparseRun:
         self.function.freeze(inverse)
         return inverse
 
-    def _gap(self, W: FloatArray, value: float) -> float:
+    def gap(self, W: FloatArray, value: float) -> float:
         """Relative duality gap; the best lower bound so far stays."""
         operator = SlopeOperator(self.losses, W, self.function.rho, free_offsets=self.objective.free_offsets)
         self.highest = max(self.highest, operator.bound(self.function.ridge))

@@ -5,7 +5,7 @@ cells that are stored. Labels are worked out in panels, some rows by all labels,
 Tables whose absent cells are unknown are passed over cell by cell, as everywhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +18,13 @@ from cocomplete.kernels.panels import MOST_ROWS, logistic_panel
 from cocomplete.problem.sparse_encoding import Background, SparseCells
 from cocomplete.solvers.factored_losses import FactoredLosses, Slopes
 
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 512
 """Rows of a block, which one thread visits at a time."""
 
 LEAST_CURVATURE = 1e-3
 """What counts as the curvature of an offset that has next to none: a label all of whose zeros are certain."""
 
-PANEL_NUMBERS = 2_500_000
+PANEL_NUMBERS = 1_280_000
 """Numbers of a panel of labels: few enough for the processor's cache."""
 
 
@@ -81,7 +81,11 @@ class SparseBlock:
     labels: sparse.csr_array | None
 
     def panels(
-        self, U: FloatArray, V: FloatArray, curvature: FloatArray, more: sparse.csr_array | None = None
+        self,
+        U: FloatArray,
+        V: FloatArray,
+        curvature: FloatArray,
+        more: Callable[[slice, FloatArray], None] | None = None,
     ) -> Iterator[Panel]:
         """Work the labels out, panel by panel.
 
@@ -91,8 +95,8 @@ class SparseBlock:
         V : ndarray of shape (n_labels, width)
         curvature : ndarray of shape (n_labels,)
             Added to.
-        more : csr_array of shape (number of rows, n_labels), optional
-            Log-odds beyond those of the factors.
+        more : callable, optional
+            Called with rows, within the block, and their log-odds, to which it adds.
         """
         assert self.labels is not None
         labels, Vt = self.labels, V.T
@@ -103,11 +107,7 @@ class SparseBlock:
             T, E = room[:, : last - first]
             np.matmul(U[first:last], Vt, out=T)
             if more is not None:
-                own = more[first:last]
-                T[np.repeat(np.arange(last - first), np.diff(own.indptr)), own.indices] += own.data
-            np.abs(T, out=E)
-            np.negative(E, out=E)
-            np.exp(E, out=E)
+                more(slice(first, last), T)
             stored = (labels.indptr[first : last + 1], labels.indices, labels.data)
             loss = logistic_panel(T, E, *stored, curvature)
             yield Panel(slice(first, last), loss, E, *stored)
@@ -220,12 +220,14 @@ class SparseLosses(FactoredLosses):
         def of_block(block: SparseBlock) -> tuple[float, FloatArray, FloatArray | None]:
             U, curvature = W[block.rows], np.zeros(len(V), W.dtype)
             GV = None if G is None else np.zeros_like(V)
+            # Room for every panel in turn: to ask for it again takes longer than to fill it.
+            room = np.empty_like(V)
             total = 0.0
             for panel in block.panels(U, V, curvature):
                 total += panel.loss
                 if G is not None and GV is not None:
                     G[block.rows][panel.rows] += panel.slopes @ V
-                    GV += panel.slopes.T @ U[panel.rows]
+                    GV += np.matmul(panel.slopes.T, U[panel.rows], out=room)
             return total, curvature, GV
 
         total, curvature = 0.0, np.zeros(len(V))
