@@ -46,7 +46,7 @@ def test_mode_and_curvature(variance: float) -> None:
 
 def test_evidence_is_near_the_integral() -> None:
     design, y = problem(2, n=40, d=1)
-    grid = np.linspace(-8, 8, 321)
+    grid = np.linspace(-8, 8, 121)
     for variance in (0.3, 3.0):
         values = np.array(
             [[log_posterior(design, y, 0.0, variance, np.array([a, b])) for a in grid] for b in grid]
