@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cocomplete.arrays import FloatArray
-from cocomplete.estimator import block_rows, prediction_methods
+from cocomplete.estimator import block_rows
 from cocomplete.table import block_table
 from cocomplete.table.block_table import ArrayBlocks, BlockRows, BlockTable
 
@@ -33,7 +33,7 @@ def low_limits(
     patch.setattr(block_rows, "SAMPLE_NUMBERS", sample)
     patch.setattr(block_rows, "LEAST_SAMPLE", 100)
     patch.setattr(block_table, "BLOCK_NUMBERS", block)
-    patch.setattr(prediction_methods, "COMPLETED_NUMBERS", block)
+    patch.setattr(block_table, "COMPLETED_NUMBERS", block)
 
 
 def long_table(n: int = 1_200, d: int = 12, labels: int = 4, seed: int = 0) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
-from cocomplete.engines.row_blocks import InProcess, row_bounds
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.estimator import model_file
 from cocomplete.estimator.columns import check_labels, check_n_features, with_unknown_labels
 from cocomplete.estimator.long_tables import as_blocks, check_in_memory, stacked_results
@@ -30,13 +30,9 @@ from cocomplete.report.collect import collect
 from cocomplete.report.report import Report
 from cocomplete.report.source import Source
 from cocomplete.table.block_table import BlockTable
-from cocomplete.table.containers import RawTable, Table, TextColumn
+from cocomplete.table.containers import Table
 from cocomplete.table.refill import frame_like
 from cocomplete.table.schema import Filled, Schema
-
-COMPLETED_NUMBERS = 500_000
-"""Cells that are completed at a time, by each thread, of a table that is read in blocks: a cell takes up to
-seventy bytes meanwhile."""
 
 
 class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -91,7 +87,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
             Of some thousand rows, or fewer of many columns.
         """
         check_is_fitted(self)
-        first, *others = row_bounds(*table.shape, COMPLETED_NUMBERS)
+        first, *others = table.completed_bounds()
         # What a model works out when it is first asked, it works out once and not in every thread.
         yield self._completed(*table.read(*first))
         yield from InProcess.visit(others, lambda each: self._completed(*table.read(*each)))
@@ -268,7 +264,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
             msg = "y has no known label, so there is nothing to score; pass the rows' labels"
             raise InputError(msg)
         chosen = self._labels.chosen(self.predict_proba(X), self.thresholds_)
-        right = self._encoded_labels(chosen) == observed.Y
+        right = self._labels.encoded(chosen) == observed.Y
         return float(right[observed.Y_known].mean())
 
     def report(
@@ -395,10 +391,3 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
         """Give labels as a frame like the features, or as an array."""
         columns = [filled.others.get(j, number) for j, number in enumerate(filled.numbers.T)]
         return frame_like(X, columns, getattr(self, "label_names_in_", None))
-
-    def _encoded_labels(self, filled: Filled) -> FloatArray:
-        """Give labels as 0 and 1."""
-        raw = RawTable(
-            filled.numbers, self._labels.names, {j: TextColumn(one) for j, one in filled.others.items()}
-        )
-        return self._labels.encode(raw, "y")

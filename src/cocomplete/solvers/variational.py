@@ -31,7 +31,6 @@ from cocomplete.solvers.ascent_state import AscentState, put_back, taken
 from cocomplete.solvers.basis import (
     MOST_FACTORS,
     START_LENGTH,
-    congruent,
     first_factors,
     most_factors,
     residual_factors,
@@ -305,7 +304,7 @@ class _Ascent:
         updated = state._replace(V=V, second=second, log_det=float(log_det.sum()), noise=noise)
         if learns:
             return self._in_better_basis(updated, sums)
-        return self._stretched(updated, whitening(unpack(sums.second_u, state.width) / self.n))
+        return updated.stretched(whitening(unpack(sums.second_u, state.width) / self.n))
 
     def _expected_squares(self, state: FactorState, sums: Sums) -> FloatArray:
         """Σ E[(x − t)²] of every number column, from sums alone."""
@@ -383,16 +382,8 @@ class _Ascent:
             there = spread.stretched(stretch, self.n - self.m)
             precision = self._learnt(there.columns)
             if self._divergence(state.noise, precision, there) < least:
-                return self._stretched(state, stretch)._replace(precision=precision)
+                return state.stretched(stretch)._replace(precision=precision)
         return state._replace(precision=plain)
-
-    def _stretched(self, state: FactorState, B: FloatArray) -> FactorState:
-        """Change the basis: v ← Bᵀ v, with u ← B⁻¹ u, whose first coordinate stays 1."""
-        return state._replace(
-            V=state.V @ B,
-            second=congruent(state.second, B.T, len(B)),
-            log_det=state.log_det - 2 * self.m * float(np.linalg.slogdet(B)[1]),
-        )
 
 
 def _begun(block: RowBlock, settled: FactorPosterior | None) -> tuple[Sites, tuple[FloatArray, FloatArray]]:
