@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
-from cocomplete.solvers.basis import congruent
 from cocomplete.solvers.moments import diagonals, pack, unpack
 
 START_PRECISION = (30.0, 2.0)
@@ -61,14 +60,6 @@ class FactorState(NamedTuple):
         second[:, :width, :width] = unpack(self.second, width)
         precision = np.repeat(np.array(START_PRECISION)[:, None], k, axis=1)
         return self._replace(V=V, second=pack(second), precision=np.hstack((self.precision, precision)))
-
-    def stretched(self, B: FloatArray) -> "FactorState":
-        """Change the basis: v ← Bᵀ v, with u ← B⁻¹ u, whose first coordinate stays 1."""
-        return self._replace(
-            V=self.V @ B,
-            second=congruent(self.second, B.T, len(B)),
-            log_det=self.log_det - 2 * len(self.V) * float(np.linalg.slogdet(B)[1]),
-        )
 
     def unsupported(self, groups: tuple[NDArray[np.intp], ...]) -> NDArray[np.intp]:
         """Give the factors whose posterior is little more than their prior, in every group of columns."""

@@ -31,6 +31,7 @@ from cocomplete.solvers.ascent_state import AscentState, put_back, taken
 from cocomplete.solvers.basis import (
     MOST_FACTORS,
     START_LENGTH,
+    congruent,
     first_factors,
     most_factors,
     residual_factors,
@@ -39,8 +40,8 @@ from cocomplete.solvers.basis import (
 )
 from cocomplete.solvers.factor_state import START_PRECISION, FactorState, Spread
 from cocomplete.solvers.moments import normal_posteriors, pack, unpack, weights
-from cocomplete.solvers.posterior import PACE, FactorPosterior
-from cocomplete.solvers.row_block import Columns, RowBlock, Sites, Sums
+from cocomplete.solvers.posterior import PACE, FactorPosterior, begun
+from cocomplete.solvers.row_block import Columns, RowBlock, Sums
 from cocomplete.solvers.solution import Progress
 
 WARM_UP, GROWTH_WARM_UP = 10, 5
@@ -152,7 +153,7 @@ class _Ascent:
         self.blocks = self.engine.derive(RowBlock, cells.blocks, base=base)
         # A start that is to be refined, and not to grow, has columns that rows and sites can settle by.
         settled = start if growth == 0 else None
-        states, censuses = self.engine.advance(_begun, self.blocks, settled=settled)
+        states, censuses = self.engine.advance(begun, self.blocks, settled=settled)
         self.count, self.squares = (sum(each) for each in zip(*censuses, strict=True))
         self.is_label = np.arange(self.m) >= cells.n_features
         self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
@@ -304,7 +305,7 @@ class _Ascent:
         updated = state._replace(V=V, second=second, log_det=float(log_det.sum()), noise=noise)
         if learns:
             return self._in_better_basis(updated, sums)
-        return updated.stretched(whitening(unpack(sums.second_u, state.width) / self.n))
+        return self._stretched(updated, whitening(unpack(sums.second_u, state.width) / self.n))
 
     def _expected_squares(self, state: FactorState, sums: Sums) -> FloatArray:
         """Σ E[(x − t)²] of every number column, from sums alone."""
@@ -382,11 +383,13 @@ class _Ascent:
             there = spread.stretched(stretch, self.n - self.m)
             precision = self._learnt(there.columns)
             if self._divergence(state.noise, precision, there) < least:
-                return state.stretched(stretch)._replace(precision=precision)
+                return self._stretched(state, stretch)._replace(precision=precision)
         return state._replace(precision=plain)
 
-
-def _begun(block: RowBlock, settled: FactorPosterior | None) -> tuple[Sites, tuple[FloatArray, FloatArray]]:
-    """Give a block's first sites; counts of its numbers, and sums of their squares, by column."""
-    sites = block.sites if settled is None else settled.settled(block.cells)[1].sites
-    return sites, block.census()
+    def _stretched(self, state: FactorState, B: FloatArray) -> FactorState:
+        """Change the basis: v ← Bᵀ v, with u ← B⁻¹ u, whose first coordinate stays 1."""
+        return state._replace(
+            V=state.V @ B,
+            second=congruent(state.second, B.T, len(B)),
+            log_det=state.log_det - 2 * self.m * float(np.linalg.slogdet(B)[1]),
+        )

@@ -131,7 +131,7 @@ class Schema:
 
     def encoded(self, filled: Filled) -> FloatArray:
         """Give values of a kind that :meth:`chosen` gives as encoded columns."""
-        words = {j: TextColumn(one) for j, one in filled.others.items()}
+        words: dict[int, TextColumn | DateColumn] = {j: TextColumn(one) for j, one in filled.others.items()}
         return self.encode(RawTable(filled.numbers, self.names, words), "y")
 
     def strangers(self, raw: RawTable, encoded: FloatArray) -> dict[int, list[Any]]:
