@@ -180,9 +180,10 @@ def apart(case: str, n: int) -> dict[str, float]:
 
 
 def exponents(found: list[dict[str, float]]) -> str:
-    """Give the exponents of time and memory between neighbouring sizes."""
+    """Give the exponents of time and memory between neighbouring sizes, and from the first to the last."""
     lines = []
-    for one, other in pairwise(found):
+    steps = list(pairwise(found))
+    for one, other in [*steps, (found[0], found[-1])] if len(steps) > 1 else steps:
         if "fit_s" in one and "fit_s" in other:
             step = np.log(other["rows"] / one["rows"])
             time, memory = (np.log(other[what] / one[what]) / step for what in ("fit_s", "fit_gib"))

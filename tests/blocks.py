@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cocomplete.arrays import FloatArray
-from cocomplete.estimator import block_rows, fit_blocks, prediction_methods
+from cocomplete.estimator import block_rows, fit_blocks
 from cocomplete.estimator.fit_ensemble import fit_ensemble
 from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
@@ -37,7 +37,7 @@ def low_limits(
     patch.setattr(block_rows, "SAMPLE_NUMBERS", sample)
     patch.setattr(block_rows, "LEAST_SAMPLE", 100)
     patch.setattr(block_table, "BLOCK_NUMBERS", block)
-    patch.setattr(prediction_methods, "COMPLETED_NUMBERS", block)
+    patch.setattr(block_table, "COMPLETED_NUMBERS", block)
 
 
 _SAMPLES: dict[str, FitResult] = {}

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.engine import Engine, Reference, Threads
+from cocomplete.kernels import scatter
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,9 +357,14 @@ def _block_gram(block: Pair) -> FloatArray:
     left, right = block
     columns = left.shape[1] + right.shape[1]
     gram: FloatArray = np.zeros((columns, columns))
-    for first in range(0, left.shape[0], GRAM_PANEL):
-        rows = slice(first, first + GRAM_PANEL)
-        panel = np.hstack((left[rows].toarray(), right[rows].toarray()))
+    n = left.shape[0]
+    whole_panel = np.empty((min(n, GRAM_PANEL), columns), left.dtype)
+    for first in range(0, n, GRAM_PANEL):
+        last = min(first + GRAM_PANEL, n)
+        panel = whole_panel[: last - first]
+        panel[:] = 0
+        for part, shift in ((left, 0), (right, left.shape[1])):
+            scatter(first, last, part.indptr, part.indices, part.data, shift, panel)
         gram += panel.T @ panel
     return gram
 

@@ -15,7 +15,7 @@ from cocomplete.problem.observations import Observations
 from cocomplete.solvers.choice import SOLVERS
 from cocomplete.solvers.factored import solve_factored
 from cocomplete.solvers.factored_run import FactoredRun
-from cocomplete.solvers.factors import factor_svd
+from cocomplete.solvers.factors import FactorSVD
 from cocomplete.solvers.path import rank_penalties, solve_path
 from cocomplete.solvers.polish import clear_rank, polish
 from cocomplete.solvers.primal_dual import solve_primal_dual
@@ -123,10 +123,13 @@ def test_single_precision_keeps_small_singular_values_of_long_tables() -> None:
     rng = np.random.default_rng(0)
     U, V = np.linalg.qr(rng.normal(size=(10_000, 3)))[0], np.linalg.qr(rng.normal(size=(40, 3)))[0]
     s = np.array([1.0, 1e-3, 1e-5])
-    found = factor_svd((U * s).astype(np.float32), V.astype(np.float32)).s
-    np.testing.assert_allclose(found, s, rtol=1e-2)
-    dead = np.zeros((10_000, 2), np.float32)
-    assert factor_svd(np.hstack((U.astype(np.float32), dead)), np.ones((40, 5), np.float32)).rank == 1
+    blocks = [np.linalg.qr(part) for part in np.split((U * s).astype(np.float32), [3000, 7000])]
+    found = FactorSVD.of(blocks, np.linalg.qr(V.astype(np.float32)))
+    np.testing.assert_allclose(found.s, s, rtol=1e-2)
+    left = np.vstack([found.left(block) for block in range(3)])
+    np.testing.assert_allclose(np.abs(np.sum(left * U, axis=0)), 1, rtol=1e-3)
+    dead = np.linalg.qr(np.hstack((U.astype(np.float32), np.zeros((10_000, 2), np.float32))))
+    assert FactorSVD.of([dead], np.linalg.qr(np.ones((40, 5), np.float32))).s.size == 1
 
 
 def test_the_path_gives_what_cold_solves_give() -> None:

@@ -70,6 +70,20 @@ def test_evaluate(seed: int, augmented: bool) -> None:
     assert_same(both("evaluate", lambda: [np.empty(shape) for shape in small], *x, *y, U, V))
 
 
+@given(st.integers(0, 10_000), st.booleans())
+def test_evaluate_panel(seed: int, augmented: bool) -> None:
+    rng, cells, U, V, _, _ = table(seed)
+    multiplier = rng.normal(size=cells.x_value.size) if augmented else np.empty(0)
+    first, last = len(U) // 3, len(U)
+    T = (U @ V.T)[first:last]
+    x = (cells.x_start, cells.x_column, cells.x_value, multiplier, 0.7)
+    y = (cells.y_start, cells.y_column, cells.y_value)
+    shapes = [cells.x_value.shape, cells.y_value.shape, cells.y_value.shape, T.shape]
+    for room in (shapes, [*shapes[:3], (0, T.shape[1])]):
+        results = both("evaluate_panel", lambda: [np.zeros(size) for size in room], first, last, *x, *y, T)  # noqa: B023
+        assert_same(results)
+
+
 @given(st.integers(0, 10_000), st.sampled_from([np.float64, np.float32]))
 def test_slopes_and_blend(seed: int, dtype: DTypeLike) -> None:
     rng, cells, U, V, _, _ = table(seed, dtype)
@@ -156,6 +170,7 @@ def test_panels_and_products(seed: int) -> None:
         module.clear(first, n, xs, xc, ys, yc, panel)
         assert not panel.any()
     np.testing.assert_allclose(panels[0], panels[1])
+    assert_same(both("scatter", lambda: [np.ones((n - first, m + 2))], first, n, xs, xc, gx, 2))
     assert_same(both("products", lambda: [np.empty(xc.size)], xs, xc, U, V))
 
 

@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table()[first:last].write_parquet(folder / "in" / f"{name}.parquet")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cocomplete.table.block_table.BLOCK_NUMBERS", 200)
-        patch.setattr("cocomplete.estimator.prediction_methods.COMPLETED_NUMBERS", 300)
+        patch.setattr("cocomplete.table.block_table.COMPLETED_NUMBERS", 300)
         patch.setattr("cocomplete.formats.part_folder.PART_BYTES", 1)
         options = ("--labels", "ill", "--proba", "--std", "--json", "--model", folder / "m.model")
         done = command(folder, "-o", folder / "out", *options)

@@ -59,7 +59,7 @@ for name in kernels.__all__:
     print(name, len(getattr(kernels, name).signatures))
 """
 
-SEARCHED = {"evaluate", "diagonal", "spread", "clear", "curvature_product"}
+SEARCHED = {"evaluate", "evaluate_panel", "scatter", "diagonal", "spread", "clear", "curvature_product"}
 """Kernels that are called in both precisions; a user waits for every set of types that a kernel meets."""
 
 

@@ -168,8 +168,9 @@ def test_a_member_has_in_every_cell_the_weight_of_the_cell_s_part(k: int) -> Non
     ensemble = fitted_ensemble.Ensemble((), weights, YES_NO)
     observed = Observations(np.full((2, 5), nan), np.array([[nan, 1.0], [nan, nan]]))
     a, b, c, e = (weights[part][k] for part in PARTS)
-    expected = [[a, a, a, b, b, c, c], [a, a, a, b, b, e, e]]
-    np.testing.assert_array_equal(ensemble._weight(k, observed), expected)
+    features, labels = ensemble._weights_of(k, observed)
+    np.testing.assert_array_equal(features, [a, a, a, b, b])
+    np.testing.assert_array_equal(labels, [[c, c], [e, e]])
 
 
 # -- paths that end early ------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def _completed(
     """Give some rows after the other with their holes filled, all columns of the files in them."""
     from cocomplete.cli.completed import with_columns, with_extras
     from cocomplete.engines.row_blocks import InProcess, row_bounds
-    from cocomplete.estimator.prediction_methods import COMPLETED_NUMBERS
+    from cocomplete.table.block_table import COMPLETED_NUMBERS
 
     def filled(bounds: tuple[int, int]) -> "tuple[pl.DataFrame, pl.DataFrame]":
         frame = files.read(*bounds)

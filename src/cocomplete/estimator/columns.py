@@ -7,12 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from cocomplete.arrays import FloatArray
 from cocomplete.estimator.tables import UserTables
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
-from cocomplete.table.containers import DateColumn, RawTable, Table, TextColumn, column_label
-from cocomplete.table.schema import Filled, Schema
+from cocomplete.table.containers import RawTable, Table, column_label
+from cocomplete.table.schema import Schema
 
 
 def column_attributes(tables: UserTables, features: Schema, labels: Schema) -> dict[str, Any]:
@@ -77,9 +76,3 @@ def check_labels(found: RawTable, labels: Schema) -> None:
         f"{names[wrong]!r}; give the labels in the order of the fit"
     )
     raise InputError(msg)
-
-
-def encoded_labels(labels: Schema, filled: Filled) -> FloatArray:
-    """Give labels as 0 and 1, whatever their columns hold."""
-    words: dict[int, TextColumn | DateColumn] = {j: TextColumn(one) for j, one in filled.others.items()}
-    return labels.encode(RawTable(filled.numbers, labels.names, words), "y")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -58,20 +59,28 @@ def stacked_results(table: BlockTable, function: Callable[[BlockRows], tuple[Any
     function : callable
         Returns arrays, frames or None, with one row for each row of the block.
     """
-    n, bounds = table.shape[0], table.bounds()
+    n, bounds = table.shape[0], table.completed_bounds()
     whole: list[Any] = []
-    results = InProcess.visit(bounds, lambda each: function(table.read(*each)))
-    for (first, last), parts in zip(bounds, results, strict=True):
-        for k, part in enumerate(parts):
-            if first == 0:
-                whole.append(
-                    np.empty((n, *part.shape[1:]), part.dtype) if isinstance(part, np.ndarray) else []
+    guard = Lock()
+
+    def of_block(each: tuple[int, int]) -> tuple[Any, ...]:
+        parts = function(table.read(*each))
+        with guard:
+            if not whole:
+                whole.extend(
+                    np.empty((n, *part.shape[1:]), part.dtype) if isinstance(part, np.ndarray) else None
+                    for part in parts
                 )
-            if isinstance(part, np.ndarray):
-                whole[k][first:last] = part
-            else:
-                whole[k].append(part)
-    return tuple(one if isinstance(one, np.ndarray) else stacked(one) for one in whole)
+        # Arrays are written where the block is worked on, so that nobody waits for one thread's copying.
+        for one, part in zip(whole, parts, strict=True):
+            if one is not None:
+                one[slice(*each)] = part
+        return tuple(part if one is None else None for one, part in zip(whole, parts, strict=True))
+
+    others = list(InProcess.visit(bounds, of_block))
+    return tuple(
+        stacked([parts[k] for parts in others]) if one is None else one for k, one in enumerate(whole)
+    )
 
 
 def check_block_table(table: Any) -> None:

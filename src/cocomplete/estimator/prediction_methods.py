@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cocomplete.arrays import FloatArray
 from cocomplete.completion import Completion, Reconstruction
-from cocomplete.engines.row_blocks import InProcess, row_bounds
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.estimator import model_file
-from cocomplete.estimator.columns import check_labels, check_n_features, encoded_labels, with_unknown_labels
+from cocomplete.estimator.columns import check_labels, check_n_features, with_unknown_labels
 from cocomplete.estimator.long_tables import as_blocks, check_block_table, check_in_memory, stacked_results
 from cocomplete.estimator.reporting import check_about, refitted
 from cocomplete.estimator.reporting import row_names as row_names_of
@@ -33,9 +33,6 @@ from cocomplete.table.block_table import BlockTable
 from cocomplete.table.containers import Table
 from cocomplete.table.refill import frame_like
 from cocomplete.table.schema import Filled, Schema
-
-COMPLETED_NUMBERS = 500_000
-"""Cells of a table in blocks that a thread completes at a time: one takes up to seventy bytes meanwhile."""
 
 
 class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -92,7 +89,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
         check_is_fitted(self)
         self._need_dense("complete_blocks")
         check_block_table(table)
-        first, *others = row_bounds(*table.shape, COMPLETED_NUMBERS)
+        first, *others = table.completed_bounds()
         # What a model works out when it is first asked, it works out once and not in every thread.
         yield self._completed(*table.read(*first))
         yield from InProcess.visit(others, lambda each: self._completed(*table.read(*each)))
@@ -270,7 +267,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
             msg = "y has no known label, so there is nothing to score; pass the rows' labels"
             raise InputError(msg)
         chosen = self._labels.chosen(self.predict_proba(X), self.thresholds_)
-        right = encoded_labels(self._labels, chosen) == observed.Y
+        right = self._labels.encoded(chosen) == observed.Y
         return float(right[observed.Y_known].mean())
 
     def report(

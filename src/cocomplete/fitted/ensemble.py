@@ -69,12 +69,16 @@ class Ensemble:
             These rows with their features completed, as kernels compare them, if they are at hand.
         """
         n, d = observed.X.shape
-        mean, spread = np.empty((n, d + observed.n_labels)), np.zeros((n, d))
         # A minimiser's own rows are known all together.
-        step = n if training else max(1, BLOCK_NUMBERS // mean.shape[1])
+        step = n if training else max(1, BLOCK_NUMBERS // max(d + observed.n_labels, 1))
+        if step >= n:
+            return self._predict_block(
+                observed, parts, completed, training=training, std=std, unknown=unknown
+            )
+        mean, spread = np.empty((n, d + observed.n_labels)), np.zeros((n, d))
         for first in range(0, n, step):
             some = slice(first, first + step)
-            rows = observed if step >= n else Observations(observed.X[some], observed.Y[some])
+            rows = Observations(observed.X[some], observed.Y[some])
             own = None if completed is None else completed.take(some)
             mean[some], spread[some] = self._predict_block(
                 rows, parts, own, training=training, std=std, unknown=unknown
@@ -97,22 +101,29 @@ class Ensemble:
         numbers = self.weights["numbers"]
         mean: FloatArray = np.zeros((observed.n_samples, d + observed.n_labels))
         # Features are left as they are where nobody asks for them.
-        some = slice(0 if set(parts) & set(FEATURE_PARTS) else d, None)
+        asks = bool(set(parts) & set(FEATURE_PARTS))
         for k, one in predictions.items():
-            weight = self._weight(k, observed)[:, some]
-            mean[:, some] += np.where(weight > 0, weight * one.mean[:, some], 0)
+            features, labels = self._weights_of(k, observed)
+            if asks and features.any():
+                _add(mean[:, :d], features, one.mean[:, :d])
+            _add(mean[:, d:], labels, one.mean[:, d:])
+        some = slice(0 if asks and self.yes_no.any() else d, None)
         mean[:, some] = self._stretched(mean[:, some], observed, some)
         if not std:
             return Prediction(mean, np.zeros((len(mean), d)))
         pieces = [(numbers[k], one.mean[:, :d], one.std) for k, one in predictions.items() if numbers[k] > 0]
         spread = mixture_std(*zip(*pieces, strict=True)) if pieces else np.zeros((len(mean), d))
-        return Prediction(mean, np.where(self.yes_no, 0, self.std_factor * spread))
+        spread = self.std_factor * spread
+        return Prediction(mean, np.where(self.yes_no, 0, spread) if self.yes_no.any() else spread)
 
     def _stretched(self, mean: FloatArray, observed: Observations, some: slice) -> FloatArray:
         """Calibrate the combined log-odds of 0/1 columns, in some columns."""
         if self.base is None:
             return mean
-        factor = self._by_column({"numbers": 1.0, **self.stretch}, observed)[:, some]
+        features, labels = self._by_column({"numbers": 1.0, **self.stretch}, observed)
+        factor: FloatArray = labels
+        if some.start == 0:
+            factor = np.hstack((np.broadcast_to(features, (len(labels), features.size)), labels))
         base = self.base[some]
         return np.where(factor == 1, mean, base + factor * (mean - base))
 
@@ -149,24 +160,36 @@ class Ensemble:
                 found[k] = member.predict(observed, training=training, std=std and alone)
         return found
 
-    def _weight(self, k: int, observed: Observations) -> FloatArray:
-        """Weight of a member in every cell; rows alike in whether labels are known share one."""
+    def _weights_of(self, k: int, observed: Observations) -> tuple[FloatArray, FloatArray]:
+        """Weights of a member, as :meth:`_by_column` gives them."""
         return self._by_column({part: float(weights[k]) for part, weights in self.weights.items()}, observed)
 
-    def _by_column(self, of_part: dict[Part, float], observed: Observations) -> FloatArray:
-        """Spread one number per part over the cells, shape (n_samples, n_features + n_labels)."""
-        labels = np.full((2, observed.n_labels), [[of_part["unlabelled"]], [of_part["labels"]]])
+    def _by_column(self, of_part: dict[Part, float], observed: Observations) -> tuple[FloatArray, FloatArray]:
+        """Spread one number per part over the columns.
+
+        Returns
+        -------
+        features : ndarray of shape (n_features,)
+        labels : ndarray of shape (n_samples, n_labels)
+            Rows alike in whether labels are known share one number.
+        """
         features = np.where(self.yes_no, of_part["yes-no"], of_part["numbers"])
-        rows = np.hstack((np.broadcast_to(features, (2, features.size)), labels))
+        rows = np.full((2, observed.n_labels), [[of_part["unlabelled"]], [of_part["labels"]]])
         seen = np.asarray(observed.Y_known.any(axis=1))
         if seen.all() or not seen.any():
-            return np.broadcast_to(rows[int(seen.any())], (len(seen), rows.shape[1]))
-        return rows[seen.astype(np.intp)]
+            return features, np.broadcast_to(rows[int(seen.any())], (len(seen), observed.n_labels))
+        return features, rows[seen.astype(np.intp)]
 
     @classmethod
     def alone(cls, member: Member, yes_no: BoolArray) -> "Ensemble":
         """Give one member all the weight."""
         return cls((member,), {part: np.ones(1) for part in PARTS}, yes_no)
+
+
+def _add(total: FloatArray, weight: FloatArray, values: FloatArray) -> None:
+    """Add weighted values; those without a weight may be anything."""
+    part = weight * values
+    total += part if (weight > 0).all() else np.where(weight > 0, part, 0)
 
 
 def mixture_std(

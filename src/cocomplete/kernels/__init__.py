@@ -22,7 +22,9 @@ from cocomplete.kernels.factored_losses import (
     curvature_product,
     diagonal,
     evaluate,
+    evaluate_panel,
     products,
+    scatter,
     spread,
 )
 from cocomplete.kernels.row_newton import row_step
@@ -37,10 +39,12 @@ __all__ = [
     "descend",
     "diagonal",
     "evaluate",
+    "evaluate_panel",
     "gaussians",
     "grow",
     "products",
     "row_step",
+    "scatter",
     "slopes",
     "spread",
     "weighted_sums",

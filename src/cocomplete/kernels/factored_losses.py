@@ -78,6 +78,63 @@ def evaluate(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def evaluate_panel(
+    first, last, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, T, gx, gy, hy, G
+):
+    """Do what :func:`evaluate` does with some rows, of which T = U Vᵀ is known in every cell.
+
+    Parameters
+    ----------
+    first, last : int
+        The rows.
+    T : (last − first, m)
+    gx, gy, hy : written in the cells of these rows
+    G : (last − first, m), zeroed, or without rows: slopes are written into it on Ω
+
+    Returns
+    -------
+    tuple of three floats
+        Feature cost, Σ e², label cost.
+    """
+    dense = G.shape[0] == T.shape[0]
+    augmented = multiplier.shape[0] > 0
+    cost = 0.0
+    squares = 0.0
+    log_loss = 0.0
+    for i in range(first, last):
+        r = i - first
+        for q in range(x_start[i], x_start[i + 1]):
+            e = T[r, x_column[q]] - x_value[q]
+            g = rho * e
+            if augmented:
+                g += multiplier[q]
+                cost += multiplier[q] * e
+            cost += 0.5 * rho * e * e
+            squares += e * e
+            gx[q] = g
+            if dense:
+                G[r, x_column[q]] = g
+        for q in range(y_start[i], y_start[i + 1]):
+            t = T[r, y_column[q]]
+            small = math.exp(-abs(t))
+            log_loss += math.log1p(small) + max(t, 0.0) - y_value[q] * t
+            p = 1 / (1 + small) if t >= 0 else small / (1 + small)
+            gy[q] = p - y_value[q]
+            hy[q] = small / ((1 + small) * (1 + small))
+            if dense:
+                G[r, y_column[q]] = gy[q]
+    return cost, squares, log_loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def scatter(first, last, start, column, value, shift, panel):
+    """Add the cells of some rows of a pattern to a dense panel, ``shift`` columns further to the right."""
+    for i in range(first, last):
+        for q in range(start[i], start[i + 1]):
+            panel[i - first, shift + column[q]] += value[q]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def curvature_product(x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, dU, dV, HU, HV):
     """Hessian of the losses times (dU, dV), the indefinite part from G included.
 

@@ -41,6 +41,28 @@ def evaluate(
     return cost, e @ e, np.sum(log_loss(z, y_value))
 
 
+def evaluate_panel(
+    first, last, x_start, x_column, x_value, multiplier, rho, y_start, y_column, y_value, T, gx, gy, hy, G
+):
+    """See :func:`cocomplete.kernels.factored_losses.evaluate_panel`."""
+    x, y = (slice(start[first], start[last]) for start in (x_start, y_start))
+    xs, ys = (start[first : last + 1] - start[first] for start in (x_start, y_start))
+    no_factors = np.zeros((0, 0))
+    lam = multiplier[x] if multiplier.size else multiplier
+    given = (xs, x_column[x], x_value[x], lam, rho, ys, y_column[y], y_value[y])
+    # T Iᵀ = T.
+    sums = evaluate(*given, T, np.eye(T.shape[1]), gx[x], gy[y], hy[y], no_factors, no_factors)
+    if len(G) == len(T):
+        G[_rows(xs), x_column[x]] = gx[x]
+        G[_rows(ys), y_column[y]] = gy[y]
+    return sums
+
+
+def scatter(first, last, start, column, value, shift, panel):
+    """See :func:`cocomplete.kernels.factored_losses.scatter`."""
+    panel += _dense(start, column + shift, value, (len(start) - 1, panel.shape[1]))[first:last]
+
+
 def slopes(x_start, x_column, x_value, weight, y_start, y_column, y_value, T, G):
     """See :func:`cocomplete.kernels.dense_losses.slopes`."""
     x, y = (_rows(x_start), x_column), (_rows(y_start), y_column)

@@ -47,16 +47,26 @@ def _log_loss(count, y_value, first, z, dz, skip, step):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _gather(column, begin, count, V, first, column_base, row_base, B, base, row):
+def _gather(column, begin, count, V, first, k, column_base, row_base, B, base, row):
     """Copy the rows of V that some cells need into B, and the constant parts of their values into base.
 
     Number by number: assigning slices would have Numba compile seconds of code for its error messages.
     """
     for q in range(count):
         j = column[begin + q]
-        for c in range(B.shape[1]):
+        for c in range(k):
             B[row + q, c] = V[j, first + c]
         base[row + q] = column_base[j] + row_base
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _used(V, first):
+    """Columns of V from ``first`` on but for those at the right end that hold nothing but zeros."""
+    for last in range(V.shape[1], first, -1):
+        for j in range(V.shape[0]):
+            if V[j, last - 1] != 0:
+                return last - first
+    return 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
@@ -96,7 +106,9 @@ def row_step(
         A row is done when a Newton step would gain less than about half of this.
     """
     n = U.shape[0]
-    k = V.shape[1] - first
+    used = _used(V, first)
+    # Whole registers: with zeros beyond what is used no loop ends in single numbers.
+    k = (used + 3) // 4 * 4
     augmented = multiplier.shape[0] > 0
     widest = 0
     for i in range(n):
@@ -109,13 +121,16 @@ def row_step(
     h, y = np.zeros(widest + 4, V.dtype), np.zeros(widest + 4, V.dtype)
     u, r, p, Hp = np.zeros(k, V.dtype), np.zeros(k, V.dtype), np.zeros(k, V.dtype), np.zeros(k, V.dtype)
     D, inverse, feature_diagonal = np.zeros(k, V.dtype), np.zeros(k, V.dtype), np.zeros(k, V.dtype)
+    penalty = np.zeros(k, V.dtype)
+    for c in range(used):
+        penalty[c] = ridge[c]
     for i in range(n):
         x0, y0 = x_start[i], y_start[i]
         nx, ny = x_start[i + 1] - x0, y_start[i + 1] - y0
         count = (nx + ny + 3) // 4 * 4
         # The difference is a number like any other; a constant would be a type, and compiled apart.
-        _gather(x_column, x0, nx, V, first, column_base, row_base[i], B, base, x0 - x0)
-        _gather(y_column, y0, ny, V, first, column_base, row_base[i], B, base, nx)
+        _gather(x_column, x0, nx, V, first, used, column_base, row_base[i], B, base, x0 - x0)
+        _gather(y_column, y0, ny, V, first, used, column_base, row_base[i], B, base, nx)
         for q in range(nx):
             h[q] = rho
         for q in range(nx + ny, count):
@@ -123,9 +138,10 @@ def row_step(
             base[q] = 0
             g[q] = 0
             h[q] = 0
-        for c in range(k):
+        for c in range(used):
             u[c] = U[i, first + c]
-            feature_diagonal[c] = ridge[c]
+        for c in range(k):
+            feature_diagonal[c] = penalty[c]
         for q in range(nx):
             for c in range(k):
                 feature_diagonal[c] += rho * B[q, c] * B[q, c]
@@ -148,7 +164,7 @@ def row_step(
                 for c in range(k):
                     inverse[c] += h[nx + q] * B[nx + q, c] * B[nx + q, c]
             for c in range(k):
-                r[c] = ridge[c] * u[c]
+                r[c] = penalty[c] * u[c]
                 D[c] = 0
             _add_transposed_times(B, count, k, g, r)
             rz = 0.0
@@ -167,7 +183,7 @@ def row_step(
                 for q in range(count):
                     y[q] *= h[q]
                 for c in range(k):
-                    Hp[c] = ridge[c] * p[c]
+                    Hp[c] = penalty[c] * p[c]
                 _add_transposed_times(B, count, k, y, Hp)
                 curvature = 0.0
                 for c in range(k):
@@ -192,8 +208,8 @@ def row_step(
             slope = 0.0
             bend = 0.0
             for c in range(k):
-                slope += ridge[c] * u[c] * D[c]
-                bend += ridge[c] * D[c] * D[c]
+                slope += penalty[c] * u[c] * D[c]
+                bend += penalty[c] * D[c] * D[c]
             for q in range(nx):
                 slope += g[q] * y[q]
                 bend += rho * y[q] * y[q]
@@ -211,5 +227,9 @@ def row_step(
                 z[q] += step * y[q]
             if gain < decrement:
                 break
-        for c in range(k):
+        for c in range(used):
             U[i, first + c] = u[c]
+        for c in range(used, U.shape[1] - first):
+            # What no cell can see is free to be zero, and costs less there.
+            if ridge[c] > 0:
+                U[i, first + c] = 0

@@ -73,7 +73,7 @@ class Average:
         cells = Cells.of(self.encoding.apply(observed))
         if numbers or not self.encoding.n_numbers:
             return self.posterior.predict(cells)
-        binary = np.arange(cells.shape[1]) >= self.encoding.n_numbers
+        binary = slice(self.encoding.n_numbers, None)
         some = self.posterior.predict(cells, binary)
         mean, variance = np.zeros(cells.shape), np.zeros(cells.shape)
         mean[:, binary], variance[:, binary] = some.mean, some.variance

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.observations import Observations
+from cocomplete.problem.standardize import Standardization
 from cocomplete.solvers.moments import Moments, log_odds
 
 
@@ -107,13 +108,20 @@ def decode(encoding: Encoding, moments: Moments, asked: BoolArray | None = None)
     mean, std = np.full(moments.mean.shape, np.nan), np.zeros((n, d))
     binary = np.concatenate((encoding.yes_no, np.ones(len(encoding.order) - d, bool)))
     inner = encoding.order[binary]
-    some = moments.mean[:, inner], moments.variance[:, inner]
-    mean[:, binary] = log_odds(*some, averaged=moments.averaged)
+    logistic = moments.mean[:, inner], moments.variance[:, inner]
+    mean[:, binary] = log_odds(*logistic, averaged=moments.averaged)
     if asked is not None and not asked.any():
+        return Prediction(mean, std)
+    if asked is None and isinstance(encoding.scale, Standardization):
+        # Numbers are the solvers' first columns, in their order.
+        count, numbers = encoding.n_numbers, np.flatnonzero(~encoding.yes_no)
+        own = slice(0, d) if count == d else numbers
+        mean[:, own] = encoding.scale.restore(moments.mean[:, :count])
+        std[:, own] = np.sqrt(moments.variance[:, :count] + moments.noise[:count]) * encoding.scale.scale
         return Prediction(mean, std)
     for j, inner in enumerate(encoding.order[:d]):
         if not encoding.yes_no[j]:
-            own = slice(None) if asked is None else asked[:, j]
-            variance = moments.variance[own, inner] + moments.noise[inner]
-            mean[own, j], std[own, j] = encoding.scale.undo(int(inner), moments.mean[own, inner], variance)
+            some = slice(None) if asked is None else asked[:, j]
+            variance = moments.variance[some, inner] + moments.noise[inner]
+            mean[some, j], std[some, j] = encoding.scale.undo(int(inner), moments.mean[some, inner], variance)
     return Prediction(mean, std)

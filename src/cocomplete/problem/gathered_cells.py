@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray
 from cocomplete.engines.engine import Engine, Reference
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.problem.cells import Cells
 
 ARRAYS = ("x_column", "x_value", "y_column", "y_value")
@@ -33,7 +35,7 @@ def gather(engine: Engine, blocks: Sequence[Reference]) -> Cells:
     pieces: dict[str, list[Any]] = {name: [getattr(part, name) for part in parts] for name in ARRAYS}
     del parts
     # Each kind of array is dropped in pieces as soon as it is whole.
-    whole = {name: np.concatenate(pieces.pop(name)) for name in ARRAYS}
+    whole = {name: _joined(pieces.pop(name)) for name in ARRAYS}
     return Cells(**starts, **whole, shape=(sum(rows), first.shape[1]), n_features=first.n_features)
 
 
@@ -61,6 +63,18 @@ def without_labels(cells: Cells, labels: BoolArray) -> Cells:
         cells.shape,
         cells.n_features,
     )
+
+
+def _joined(pieces: list[NDArray[Any]]) -> NDArray[Any]:
+    """Put arrays one after the other, in threads: new memory takes as long to touch as to copy."""
+    ends = np.cumsum([piece.size for piece in pieces])
+    whole = np.empty(int(ends[-1]), pieces[0].dtype)
+
+    def copy(place: int) -> None:
+        whole[ends[place] - pieces[place].size : ends[place]] = pieces[place]
+
+    InProcess.each(range(len(pieces)), copy)
+    return whole
 
 
 def _itself(cells: Cells) -> Cells:

@@ -50,16 +50,16 @@ class NormalScores(FieldsAlone):
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Give known cells their normal scores; ties share one, values between observed ones interpolate."""
-        out = np.full_like(X, np.nan)
-        every_known = ~np.isnan(X)
-        # In single precision a slope may be too small to be a number.
-        within = np.clip(X, self.low, self.high).astype(np.float64)
-        for j, values in enumerate(self.values):
-            known = every_known[:, j]
+        # Column by column, which in their own order lie far apart.
+        columns = np.ascontiguousarray(X.T)
+        out = np.full_like(columns, np.nan)
+        for j, (values, column) in enumerate(zip(self.values, columns, strict=True)):
+            known = ~np.isnan(column)
             if len(values) == 0 or values[0] == values[-1]:
-                out[known, j] = 0
+                out[j, known] = 0
                 continue
-            asked = within[known, j]
+            # In single precision a slope may be too small to be a number.
+            asked = np.clip(column[known], self.low[j], self.high[j]).astype(np.float64)
             distinct, middle = self._ranks[j]
             score = ndtri(np.interp(asked, distinct, middle))
             below, above = asked < values[0], asked > values[-1]
@@ -68,8 +68,8 @@ class NormalScores(FieldsAlone):
                 ends = ndtri(middle[0]), ndtri(middle[-1])
                 score = np.where(below, ends[0] - (values[0] - asked) / low, score)
                 score = np.where(above, ends[1] + (asked - values[-1]) / high, score)
-            out[known, j] = score
-        return out
+            out[j, known] = score
+        return np.ascontiguousarray(out.T)
 
     def value(self, column: int, z: FloatArray) -> FloatArray:
         """Give the value in the user's units that has a normal score."""

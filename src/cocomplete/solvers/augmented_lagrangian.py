@@ -3,6 +3,7 @@
 import numpy as np
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.row_blocks import InProcess
 from cocomplete.solvers.factored_losses import Slopes
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.spectral import SparseSpectrum
@@ -39,8 +40,14 @@ class FeatureConstraints:
 
         They are where factors are too few to meet the features, and would push offsets out of reach.
         """
-        excess = self.function.losses.spectrum(multiplier, None).largest() / self.function.ridge
-        return multiplier / excess if excess > TOO_LONG else multiplier
+        losses = self.function.losses
+        excess = losses.spectrum(multiplier, None).largest() / self.function.ridge
+        if excess <= TOO_LONG:
+            return multiplier
+        shorter = np.empty_like(multiplier)
+        share = multiplier.dtype.type(1 / excess)
+        InProcess.each(losses.parts, lambda part: _scale(multiplier[part.x], share, shorter[part.x]))
+        return shorter
 
     def set_rho(self, factor: float) -> None:
         """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
@@ -62,3 +69,7 @@ class FeatureConstraints:
             function.rho = max(function.rho / 3, 1e-3 * self.first_rho)
         elif share > HIGH_SHARE:
             function.rho = min(function.rho * 3, 1e3 * self.first_rho)
+
+
+def _scale(values: FloatArray, share: np.floating, out: FloatArray) -> None:
+    np.multiply(values, share, out=out)

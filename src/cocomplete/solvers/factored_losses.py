@@ -4,25 +4,34 @@ The factors are kept stacked in one array W of shape (n + m, width): U above V. 
 offsets: ones in U, o in V. The factors follow, then zero columns that pad the width to whole registers.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.engine import Threads
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.kernels import row_step
-from cocomplete.problem.cells import Cells, Part, matrix_blocks
+from cocomplete.problem.cells import Cells, Part, column_counts, matrix_blocks
 from cocomplete.solvers.loss_block import LossBlock, RowStep
-from cocomplete.spectral import SparseSpectrum
+from cocomplete.spectral import Pair, SparseSpectrum
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 PADDING = 8
 """Width is a multiple of this: one AVX-512 register of doubles."""
 
 DENSE = 0.08
 """Share of observed cells above which dense panels beat visiting the cells one by one."""
+
+THREADED = 1_000_000
+"""Numbers in the stacked factors from which on arithmetic with them is shared out among threads."""
 
 COLUMN_BLOCKS = 8
 """Blocks of columns in a step of the columns."""
@@ -72,13 +81,39 @@ class FactoredLosses:
         self.n, self.m = cells.shape
         self.dtype = cells.x_value.dtype
         self.empty_rows = np.diff(cells.x_start + cells.y_start) == 0
-        self.empty_columns = np.ones(self.m, bool)
-        self.empty_columns[cells.x_column] = self.empty_columns[cells.y_column] = False
+        self.empty_columns = column_counts(self.parts) == 0
         self.dense = cells.x_value.size + cells.y_value.size > DENSE * self.n * self.m
 
     def spectrum(self, gx: FloatArray, gy: FloatArray | None, floor: float = float("inf")) -> SparseSpectrum:
         """Singular values of a matrix on Ω, of its features alone without ``gy``; see SparseSpectrum."""
         return SparseSpectrum(matrix_blocks(self.parts, gx, gy), floor)
+
+    def trace_norm(self, gx: FloatArray, less: FloatArray) -> float:
+        """Trace norm of ``gx`` − ``less`` on the observed features, which is made block by block."""
+        engine = Threads(keeps=False)
+        blocks = engine.derive(_difference, self.parts, gx=gx, less=less)
+        return SparseSpectrum(blocks, engine=engine).trace_norm()
+
+    @cached_property
+    def slices(self) -> list[slice]:
+        """Rows of the stacked factors: those of every block, then V."""
+        return [*(part.rows for part in self.parts), slice(self.n, self.n + self.m)]
+
+    def shared_out(
+        self, items: Sequence[Item], function: Callable[[Item], Result], width: int
+    ) -> list[Result]:
+        """Apply a function of blocks' rows, or of other items as many, in threads if there is much to do.
+
+        Parameters
+        ----------
+        items : sequence
+        function : callable
+        width : int
+            Numbers per row.
+        """
+        if self.n * width < THREADED:
+            return list(map(function, items))
+        return list(InProcess.visit(items, function))
 
     def evaluate(self, W: FloatArray, multiplier: FloatArray, rho: float, *, gradient: bool) -> Slopes:
         """Losses at W, slopes on Ω and, on request, the gradient."""
@@ -92,7 +127,8 @@ class FactoredLosses:
             part = block.part
             slopes = gx[part.x], gy[part.y], hy[part.y]
             GU = None if whole is None else whole[part.rows]
-            return block.evaluate(W[part.rows], V, _own(multiplier, part), rho, slopes, GU)
+            own = _own(multiplier, part)
+            return block.evaluate(W[part.rows], V, own, rho, slopes, GU, dense=self.dense)
 
         sums = np.zeros(3)
         for costs, GV in InProcess.visit(self.blocks, of_block):
@@ -188,6 +224,13 @@ class Curvature:
 
         for HV in InProcess.visit(self.losses.blocks, of_block):
             out[n:] += HV
+
+
+def _difference(part: Part, gx: FloatArray, less: FloatArray) -> Pair:
+    """Make a block of a matrix of features alone."""
+    cells = part.cells
+    left, right = cells.matrices(gx[part.x] - less[part.x], cells.y_value)
+    return left, right[:, :0]
 
 
 def _own(multiplier: FloatArray, part: Part) -> FloatArray:

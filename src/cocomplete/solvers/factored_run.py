@@ -8,6 +8,7 @@ import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.checkpoint import Stage
+from cocomplete.engines.blas import one_thread
 from cocomplete.interrupts import stop_requested
 from cocomplete.problem.cells import Cells, column_sums
 from cocomplete.problem.certificate import DualPoint, lower_bound, relative_gap, shaved
@@ -86,7 +87,7 @@ class FactoredRun:
         self.constraints = FeatureConstraints(self.function) if self.function.interpolates else None
         self.max_rank = min(objective.shape) if max_rank is None else min(max_rank, *objective.shape)
         self.highest = -np.inf
-        self.growth = 10.0
+        self.growth, self.exact = 10.0, False
         self.spectrum: SparseSpectrum | None = None
         self.continues, self.ended, self.grows = continues, None, grows
 
@@ -110,10 +111,17 @@ class FactoredRun:
     ) -> Solution:
         """Run to the tolerance, the end of the gains, the last iteration or a request to stop."""
         cold = start is None and self.ended is None and reached is None
-        if cold and (zero := self._zero()) is not None:
-            return zero
+        # Rows are shared out among threads; those of BLAS would be beside them, and add up in other orders.
+        with one_thread():
+            if cold and (zero := self._zero()) is not None:
+                return zero
+            return self._solve(start, max_iter, History(self.started, monitor, progress), reached)
+
+    def _solve(
+        self, start: Solution | None, max_iter: int, history: History, reached: RoundState | None
+    ) -> Solution:
+        """Run the rounds."""
         function = self.function
-        history = History(self.started, monitor, progress)
         if reached is None:
             W, region, gap = self._begin(start, history), TrustRegion(), np.inf
             if not self.grows:
@@ -152,7 +160,9 @@ class FactoredRun:
             self.ended = _End(W, s, self.spectrum)
         self.spectrum = None
         assert slopes is not None
-        return replace(self._finish(W, s, slopes, history.records), interrupted=interrupted)
+        if not self.exact:
+            value = self._objective_value(s, slopes, exact=True)
+        return replace(self._finish(W, s, value, history.records), interrupted=interrupted)
 
     def _constrain(self, slopes: Slopes, rank: int, value: float, iteration: int) -> None:
         """Where features are constraints, set their multipliers and their weight for the next round."""
@@ -298,18 +308,21 @@ class FactoredRun:
     def _objective_value(self, s: FloatArray, slopes: Slopes, *, exact: bool = False) -> float:
         """F from singular values and slopes.
 
-        The residual's trace norm is replaced by its bound √d‖·‖_F where that hardly matters for the gap.
+        The residual's trace norm is replaced by its bound √d‖·‖_F where that hardly matters for the gap;
+        ``self.exact`` tells whether it was not.
         """
         value = slopes.label_cost + self.objective.feature_weight * slopes.squares
         value += self.objective.rank_penalty * float(s.sum(dtype=np.float64))
+        self.exact = True
         if not self.function.interpolates:
             return value
         norm = float(np.sqrt(min(self.losses.n, self.losses.cells.n_features) * slopes.squares))
         negligible = self.objective.residual_penalty * norm <= 0.2 * (value - self.highest)
         if exact or not negligible:
-            residual = slopes.gx - self.function.multiplier
-            residual /= self.function.rho
-            norm = min(norm, self.losses.spectrum(residual, None).trace_norm())
+            found = self.losses.trace_norm(slopes.gx, self.function.multiplier)
+            norm = min(norm, found / float(self.function.rho))
+        else:
+            self.exact = False
         return value + self.objective.residual_penalty * norm
 
     # -- rank ----------------------------------------------------------------------------------------
@@ -334,8 +347,7 @@ class FactoredRun:
 
     # -- end -----------------------------------------------------------------------------------------
 
-    def _finish(self, W: FloatArray, s: FloatArray, slopes: Slopes, history: list[Record]) -> Solution:
-        value = self._objective_value(s, slopes, exact=True)
+    def _finish(self, W: FloatArray, s: FloatArray, value: float, history: list[Record]) -> Solution:
         gap = relative_gap(value, self.highest)
         history[-1] |= {"objective": value, "duality_gap": gap}
         return Solution(

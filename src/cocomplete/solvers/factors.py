@@ -5,7 +5,9 @@ multiplier per observed cell: the augmented Lagrangian. The factors are stacked 
 :mod:`cocomplete.solvers.factored_losses` describes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -54,9 +56,8 @@ class FactoredObjective:
         self.search_dtype = search_dtype
         self.ridge = objective.rank_penalty
         self.interpolates = objective.regime == "interpolation"
-        self.multiplier = (
-            np.zeros_like(losses.cells.x_value) if self.interpolates else np.empty(0, losses.dtype)
-        )
+        # Unlike zeros_like, this takes memory that is zero already.
+        self.multiplier = np.zeros(losses.cells.x_value.size if self.interpolates else 0, losses.dtype)
         self.rho = 2 * objective.feature_weight
 
     def evaluate(self, W: FloatArray) -> Point:
@@ -81,11 +82,17 @@ class FactoredObjective:
             size = float(np.vdot(W, W)) - self.losses.n - float(offsets @ offsets)
         return slopes.feature_cost + slopes.label_cost + 0.5 * self.ridge * size
 
-    def freeze(self, step: FloatArray) -> None:
-        """Zero the entries of a direction that must not move: the ones, and offsets that are fixed."""
-        step[: self.losses.n, 0] = 0
-        if not self.objective.free_offsets:
-            step[self.losses.n :, 0] = 0
+    def freeze(self, step: FloatArray, rows: slice = slice(None)) -> None:
+        """Zero the entries of a direction that must not move: the ones, and offsets that are fixed.
+
+        Parameters
+        ----------
+        step : ndarray of shape (number of ``rows``, width)
+        rows : slice
+            Of the stacked factors: all of them, or some of U, or those of V.
+        """
+        last = self.losses.n - (rows.start or 0)
+        step[: max(last, 0) if self.objective.free_offsets else None, 0] = 0
 
     def row_step(self, W: FloatArray, decrement: float) -> None:
         """Minimise over U given V, in place."""
@@ -99,12 +106,14 @@ class FactoredObjective:
 
     # -- gauge ---------------------------------------------------------------------------------------
 
-    def pack(self, U: FloatArray, V: FloatArray, offsets: FloatArray) -> FloatArray:
-        """Stack factors and offsets into W."""
-        n, m, k = self.losses.n, self.losses.m, U.shape[1]
+    def pack(self, U: FloatArray | None, V: FloatArray, offsets: FloatArray) -> FloatArray:
+        """Stack factors and offsets into W; U is zero where it is None."""
+        n, m, k = self.losses.n, self.losses.m, V.shape[1]
         W = np.zeros((n + m, (k + PADDING) // PADDING * PADDING), self.losses.dtype)
         W[:n, 0], W[n:, 0] = 1, offsets
-        W[:n, 1 : k + 1], W[n:, 1 : k + 1] = U, V
+        W[n:, 1 : k + 1] = V
+        if U is not None:
+            W[:n, 1 : k + 1] = U
         return W
 
     def offsets(self, W: FloatArray) -> FloatArray:
@@ -126,20 +135,28 @@ class FactoredObjective:
         -------
         W, s
         """
-        n = self.losses.n
-        U, V, offsets = W[:n, 1:], W[n:, 1:], self.offsets(W)
+        losses, n, width = self.losses, self.losses.n, W.shape[1]
+        V, offsets, mean = W[n:, 1:], self.offsets(W), np.zeros(width - 1, W.dtype)
         if self.objective.free_offsets:
-            mean = U.mean(axis=0)
-            offsets, U = offsets + V @ mean, U - mean
-        low_rank = factor_svd(U, V)
-        tail = np.cumsum(low_rank.s[::-1])[::-1]
-        k = int(np.count_nonzero(tail > drop))
-        root = np.sqrt(low_rank.s[:k])
-        W = self.pack(low_rank.U[:, :k] * root, low_rank.Vt[:k].T * root, offsets)
+            sums = losses.shared_out(
+                losses.slices[:-1], lambda rows: W[rows, 1:].sum(axis=0, dtype=np.float64), width
+            )
+            mean = (reduce(np.add, sums) / n).astype(W.dtype)
+            offsets = offsets + V @ mean
+        blocks = losses.shared_out(losses.slices[:-1], lambda rows: np.linalg.qr(W[rows, 1:] - mean), width)
+        svd = FactorSVD.of(blocks, np.linalg.qr(V))
+        k = int(np.count_nonzero(np.cumsum(svd.s[::-1])[::-1] > drop))
+        root = np.sqrt(svd.s[:k])
+        new = self.pack(None, svd.V[:, :k] * root, offsets)
+
+        def write(block: int) -> None:
+            new[losses.parts[block].rows, 1 : k + 1] = svd.left(block)[:, :k] * root
+
+        losses.shared_out(range(len(blocks)), write, width)
         # A row or column with nothing observed has nothing but its offsets, exactly.
-        W[:n][self.losses.empty_rows, 1:] = 0
-        W[n:][self.losses.empty_columns, 1:] = 0
-        return W, low_rank.s[:k]
+        new[:n][losses.empty_rows, 1:] = 0
+        new[n:][losses.empty_columns, 1:] = 0
+        return new, svd.s[:k]
 
     def low_rank(self, W: FloatArray, s: FloatArray) -> LowRank:
         """M as U diag(s) Vt with orthonormal factors, from W and s as :meth:`balance` left them."""
@@ -147,11 +164,42 @@ class FactoredObjective:
         return LowRank(W[:n, 1 : k + 1] / root, s, (W[n:, 1 : k + 1] / root).T)
 
 
-def factor_svd(U: FloatArray, V: FloatArray) -> LowRank:
-    """SVD of U Vᵀ through two thin QR factorisations; singular values at rounding level are left out."""
-    Qu, Ru = np.linalg.qr(U)
-    Qv, Rv = np.linalg.qr(V)
-    left, s, right = np.linalg.svd(Ru @ Rv.T, full_matrices=False)
-    # Rounding is that of the small matrix, however many rows there are.
-    keep = s > (s[0] if s.size else 0) * len(s) * np.finfo(s.dtype).eps
-    return LowRank(Qu @ left[:, keep], s[keep], (right[keep] @ Qv.T))
+@dataclass(frozen=True, eq=False)
+class FactorSVD:
+    """SVD of U Vᵀ through thin QR factorisations: of V, and of every block of rows of U by itself.
+
+    Attributes
+    ----------
+    s : ndarray of shape (k,)
+        Singular values in descending order; those at rounding level are left out.
+    V : ndarray of shape (m, k)
+        Right singular vectors.
+    blocks : list of tuple of ndarray
+        Left singular vectors of each block's rows, as a product of two matrices.
+    """
+
+    s: FloatArray
+    V: FloatArray
+    blocks: list[tuple[FloatArray, FloatArray]]
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[tuple[FloatArray, FloatArray]], columns: tuple[FloatArray, FloatArray]
+    ) -> "FactorSVD":
+        """Put factorisations (Q, R) of blocks of U, and that of V, together."""
+        (Qv, Rv), Rs = columns, [R for _, R in rows]
+        # Factorised once more, what blocks have left over is that of all rows.
+        Q, Ru = np.linalg.qr(np.vstack(Rs)) if len(Rs) > 1 else (np.eye(len(Rs[0]), dtype=Rv.dtype), Rs[0])
+        left, s, right = np.linalg.svd(Ru @ Rv.T, full_matrices=False)
+        # Rounding is that of the small matrix, however many rows there are.
+        keep = s > (s[0] if s.size else 0) * len(s) * np.finfo(s.dtype).eps
+        ends = np.cumsum([len(R) for R in Rs])[:-1]
+        small = np.split(Q @ left[:, keep], ends)
+        return cls(
+            s[keep], Qv @ right[keep].T, [(own, each) for (own, _), each in zip(rows, small, strict=True)]
+        )
+
+    def left(self, block: int) -> FloatArray:
+        """Give the left singular vectors of a block's rows."""
+        Q, small = self.blocks[block]
+        return np.asarray(Q @ small)

@@ -12,7 +12,15 @@ import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.row_blocks import row_bounds
-from cocomplete.kernels import clear, curvature_product, diagonal, evaluate, row_step, spread
+from cocomplete.kernels import (
+    clear,
+    curvature_product,
+    diagonal,
+    evaluate,
+    evaluate_panel,
+    row_step,
+    spread,
+)
 from cocomplete.problem.cells import Cells, Part
 
 PANEL = 512
@@ -62,6 +70,8 @@ class LossBlock:
         rho: float,
         slopes: tuple[FloatArray, FloatArray, FloatArray],
         GU: FloatArray | None,
+        *,
+        dense: bool,
     ) -> tuple[tuple[float, float, float], FloatArray | None]:
         """Losses, slopes in every cell and, where there is room for it, the gradient.
 
@@ -76,6 +86,8 @@ class LossBlock:
             Written: slopes of features and of labels, and the labels' curvatures.
         GU : ndarray, shape of U, or None
             Written: gradient with respect to U.
+        dense : bool
+            Whether to multiply dense panels of rows, as in :meth:`times`.
 
         Returns
         -------
@@ -87,6 +99,8 @@ class LossBlock:
         cells = self.part.cells
         x = (cells.x_start, cells.x_column, cells.x_value, multiplier, V.dtype.type(rho))
         y = (cells.y_start, cells.y_column, cells.y_value)
+        if dense:
+            return _dense_evaluate((*x, *y), U, V, slopes, GU)
         GV = None if GU is None else np.empty_like(V)
         nothing = np.empty((0, 0), V.dtype)
         room = (nothing, nothing) if GU is None else (GU, GV)
@@ -171,6 +185,34 @@ class LossBlock:
         HV = np.empty_like(factors[1])
         curvature_product(*x, *y, *factors, *direction, HU, HV)
         return HV
+
+
+def _dense_evaluate(
+    given: tuple[Any, ...],
+    U: FloatArray,
+    V: FloatArray,
+    slopes: tuple[FloatArray, FloatArray, FloatArray],
+    GU: FloatArray | None,
+) -> tuple[tuple[float, float, float], FloatArray | None]:
+    """Evaluate small dense panels of rows."""
+    n, m = len(U), len(V)
+    GV = None if GU is None else np.zeros_like(V)
+    bounds = row_bounds(n, 1, PANEL)
+    most = max(last - first for first, last in bounds)
+    values, gradients = np.empty((most, m), V.dtype), np.empty((0 if GU is None else most, m), V.dtype)
+    sums = np.zeros(3)
+    # A step far too long may lead to what is no number; it is not taken.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for first, last in bounds:
+            T, G = values[: last - first], gradients[: last - first]
+            np.matmul(U[first:last], V.T, out=T)
+            G[:] = 0
+            arguments = (first, last, *given, T, *slopes, G)
+            sums += evaluate_panel(*arguments)
+            if GU is not None and GV is not None:
+                np.matmul(G, V, out=GU[first:last])
+                GV += G.T @ U[first:last]
+    return (float(sums[0]), float(sums[1]), float(sums[2])), GV
 
 
 def _dense_times(

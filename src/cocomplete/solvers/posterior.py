@@ -10,7 +10,7 @@ from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import CHUNK, Moments, diagonals, unpack, weights
-from cocomplete.solvers.row_block import Columns, RowBlock, Rows
+from cocomplete.solvers.row_block import Columns, RowBlock, Rows, Sites
 
 QUICK_SWEEPS, ROW_SWEEPS, ROW_TOL = 8, 40, 1e-6
 """Updates of the labels' sites of rows that are predicted, all of the way; most updates of those that have
@@ -133,6 +133,12 @@ class FactorPosterior(FieldsAlone):
         InProcess.each(row_bounds(n, max(width**2, m), CHUNK), of_rows)
         found += self.base
         return found
+
+
+def begun(block: RowBlock, settled: FactorPosterior | None) -> tuple[Sites, tuple[FloatArray, FloatArray]]:
+    """Give a block's first sites; counts of its numbers, and sums of their squares, by column."""
+    sites = block.sites if settled is None else settled.settled(block.cells)[1].sites
+    return sites, block.census()
 
 
 def _drawn(mean: FloatArray, second: FloatArray, noise: FloatArray) -> FloatArray:

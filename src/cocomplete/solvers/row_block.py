@@ -198,10 +198,10 @@ class RowBlock:
         for _ in range(most):
             some, own = np.flatnonzero(moves), np.flatnonzero(moves[row])
             start = np.concatenate(([0], np.cumsum(np.diff(cells.y_start)[some])))
-            weight, pull = (
-                sparse.csr_array((each[own], column[own], start), shape=(some.size, m - d)) for each in sites
-            )
-            H, g = H_numbers[some] + weight @ second, g_numbers[some] + pull @ V
+            weight, pull = (_matrix(start, column[own], each[own], m - d) for each in sites)
+            H, g = weight @ second, pull @ V
+            H += H_numbers[some]
+            g += g_numbers[some]
             normal_posteriors(H, g, np.ones(g.shape), fixed=1)
             rows.U[some], rows.second[some] = g, H
             for each, other in zip(made, sites, strict=True):
@@ -262,6 +262,18 @@ def _cells_moments(
     t, variance = np.empty(column.size), np.empty(column.size)
     cell_moments(start, column, *rows, np.ascontiguousarray(V), doubled, t, variance)
     return t, variance
+
+
+def _matrix(
+    start: NDArray[np.int64], column: NDArray[np.int32], values: FloatArray, m: int
+) -> FloatArray | sparse.csr_array:
+    """Make a matrix of some rows' cells, dense where products then are quicker."""
+    n = len(start) - 1
+    if values.size < DENSE * n * m:
+        return sparse.csr_array((values, column, start), shape=(n, m))
+    table: FloatArray = np.zeros((n, m))
+    table.ravel()[np.repeat(np.arange(n) * m, np.diff(start)) + column] = values
+    return table
 
 
 def _first_sites(cells: Cells, base: FloatArray) -> Sites:

@@ -34,10 +34,10 @@ def spectral_start(function: FactoredObjective, max_rank: int) -> FloatArray:
         With at least one factor, balanced.
     """
     losses, objective = function.losses, function.objective
-    cells, n = losses.cells, losses.n
+    cells = losses.cells
     offsets = objective.offsets.astype(losses.dtype, copy=True)
     V = _leading_features(function, offsets, min(max_rank, MAX_START_RANK))
-    W = function.pack(np.zeros((n, V.shape[1]), losses.dtype), V, offsets)
+    W = function.pack(None, V, offsets)
     free = objective.free_offsets
     features_alone = RowStep(function.rho, function.ridge, decrement=0.0, labels=False)
     no_multiplier = np.empty(0, losses.dtype)
@@ -80,7 +80,7 @@ def sampled_start(function: FactoredObjective, solve: Callable[[Objective], Solu
         )
     )
     V = solution.M.Vt.T * np.sqrt(solution.M.s / scale)
-    W = function.pack(np.zeros((losses.n, V.shape[1]), losses.dtype), V, solution.offsets)
+    W = function.pack(None, V, solution.offsets)
     how = RowStep(function.rho, function.ridge, decrement=0.0, steps=(2, 20))
     losses.row_step(W, np.empty(0, losses.dtype), how)
     return function.balance(W)[0]

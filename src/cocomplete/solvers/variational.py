@@ -40,8 +40,8 @@ from cocomplete.solvers.basis import (
 )
 from cocomplete.solvers.factor_state import START_PRECISION, FactorState, Spread
 from cocomplete.solvers.moments import normal_posteriors, pack, unpack, weights
-from cocomplete.solvers.posterior import PACE, FactorPosterior
-from cocomplete.solvers.row_block import Columns, RowBlock, Sites, Sums
+from cocomplete.solvers.posterior import PACE, FactorPosterior, begun
+from cocomplete.solvers.row_block import Columns, RowBlock, Sums
 from cocomplete.solvers.solution import Progress
 
 WARM_UP, GROWTH_WARM_UP = 10, 5
@@ -153,7 +153,7 @@ class _Ascent:
         self.blocks = self.engine.derive(RowBlock, cells.blocks, base=base)
         # A start that is to be refined, and not to grow, has columns that rows and sites can settle by.
         settled = start if growth == 0 else None
-        states, censuses = self.engine.advance(_begun, self.blocks, settled=settled)
+        states, censuses = self.engine.advance(begun, self.blocks, settled=settled)
         self.count, self.squares = (sum(each) for each in zip(*censuses, strict=True))
         self.is_label = np.arange(self.m) >= cells.n_features
         self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
@@ -393,9 +393,3 @@ class _Ascent:
             second=congruent(state.second, B.T, len(B)),
             log_det=state.log_det - 2 * self.m * float(np.linalg.slogdet(B)[1]),
         )
-
-
-def _begun(block: RowBlock, settled: FactorPosterior | None) -> tuple[Sites, tuple[FloatArray, FloatArray]]:
-    """Give a block's first sites; counts of its numbers, and sums of their squares, by column."""
-    sites = block.sites if settled is None else settled.settled(block.cells)[1].sites
-    return sites, block.census()

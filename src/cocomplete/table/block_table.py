@@ -10,6 +10,11 @@ from cocomplete.engines.row_blocks import row_bounds
 BLOCK_NUMBERS = 4_000_000
 """Cells of a block, known or not: enough to be worth a task, few enough for several at once."""
 
+COMPLETED_NUMBERS = 500_000
+"""Cells that are completed at a time, by each thread: a cell takes up to seventy bytes meanwhile. Arrays of
+this size are handed on from block to block; larger ones are given back and asked for anew, and eight times as
+many cells take a third longer."""
+
 
 class BlockRows(NamedTuple):
     """Some consecutive rows in a user's own containers: features, and labels if there are any."""
@@ -38,6 +43,10 @@ class BlockTable(ABC):
     def bounds(self) -> list[tuple[int, int]]:
         """Give the first row of every block and the one after its last."""
         return row_bounds(*self.shape, BLOCK_NUMBERS)
+
+    def completed_bounds(self) -> list[tuple[int, int]]:
+        """Give the like of the smaller blocks in which rows are completed."""
+        return row_bounds(*self.shape, COMPLETED_NUMBERS)
 
 
 class ArrayBlocks(BlockTable):

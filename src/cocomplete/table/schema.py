@@ -12,7 +12,7 @@ from cocomplete.exceptions import InputError
 from cocomplete.frozen import FieldsAlone
 from cocomplete.table.containers import DateColumn, RawTable, TextColumn
 from cocomplete.table.feature_types import column_of
-from cocomplete.table.kinds import Category, Date, Kind, Ordinal, Posterior, YesNo, level_text
+from cocomplete.table.kinds import Category, Date, Kind, Number, Ordinal, Posterior, YesNo, level_text
 from cocomplete.table.kinds.category import MOST_ENCODED
 
 SHOWN = 3
@@ -130,6 +130,11 @@ class Schema(FieldsAlone):
         cleared[:, self.binary] = np.where(strange, np.nan, own)
         return cleared
 
+    def encoded(self, filled: Filled) -> FloatArray:
+        """Give values of a kind that :meth:`chosen` gives as encoded columns."""
+        words: dict[int, TextColumn | DateColumn] = {j: TextColumn(one) for j, one in filled.others.items()}
+        return self.encode(RawTable(filled.numbers, self.names, words), "y")
+
     def strangers(self, raw: RawTable, encoded: FloatArray) -> dict[int, list[Any]]:
         """Give known values that the fit did not see and that count as unknown, by column.
 
@@ -206,6 +211,8 @@ class Schema(FieldsAlone):
         expected : bool, default=False
             Expected values, where a column has such, instead of those that it could hold.
         """
+        if self._bounds_of_numbers is not None:
+            return Filled(np.clip(mean, *self._bounds_of_numbers), {})
         posteriors = (self.posterior(j, mean, std, levels) for j in range(len(self.kinds)))
         return self._collected(
             [
@@ -214,6 +221,14 @@ class Schema(FieldsAlone):
             ],
             len(mean),
         )
+
+    @cached_property
+    def _bounds_of_numbers(self) -> tuple[FloatArray, FloatArray] | None:
+        """Bounds of all columns, if each is a number without steps: they are filled together."""
+        numbers = [kind for kind in self.kinds if type(kind) is Number and not kind.step]
+        if len(numbers) < len(self.kinds):
+            return None
+        return np.array([kind.low for kind in numbers]), np.array([kind.high for kind in numbers])
 
     def drawn(self, encoded: FloatArray) -> Filled:
         """Give a draw of the encoded columns as values of the user's."""
