@@ -133,6 +133,14 @@ def as_path(name: str, value: Any) -> Path:
     return Path(path)
 
 
+def is_text(value: Any) -> bool:
+    """Whether this is text that can be written: half of a surrogate pair cannot."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
 def listed_words(name: str, value: Any) -> tuple[str, ...]:
     """Give words of which there may be one or several.
 
@@ -145,7 +153,7 @@ def listed_words(name: str, value: Any) -> tuple[str, ...]:
         words = (value,) if isinstance(value, str | bytes) else tuple(value)
     except TypeError:
         words = (value,)
-    if not all(isinstance(word, str) for word in words):
+    if not all(is_text(word) for word in words):
         msg = f"{name} must be text, or a list of texts, got {shown(value)}"
         raise InputError(msg)
     return words

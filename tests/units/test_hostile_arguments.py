@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import cocomplete as typed
 from cocomplete import InputError
@@ -199,6 +200,44 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda _: cocomplete.baselines.NetworkClassifier(random_state="x").fit(Y, Y),
         "random_state must be",
     ),
+    "a sparse matrix of blocks": (
+        lambda _: cocomplete.formats.write_blocks("new", sparse.coo_matrix((2, 2))),
+        "blocks must be frames or completions",
+    ),
+    "label types of records": (
+        lambda _: cocomplete.CoCompleter(label_types=np.zeros(1, [("a", float)])).fit(X, Y),
+        "label_types must be 'auto' or made of",
+    ),
+    "feature types without a dimension": (
+        lambda _: cocomplete.CoCompleter(feature_types=np.array(1.0)).fit(X),
+        "feature_types must be 'auto', a type, a list or a dict",
+    ),
+    "feature types that have no hash": (
+        lambda _: cocomplete.CoCompleter(feature_types=[{}, {}]).fit(X),
+        "feature_types must be 'auto' or made of",
+    ),
+    "numbers of no words": (
+        lambda _: cocomplete.CoCompleter(feature_types="number").fit(
+            pd.DataFrame({"a": pd.Series([None, None], dtype="string")})
+        ),
+        "it holds words or dates; numbers are needed",
+    ),
+    "a tick that is no text": (
+        lambda _: cocomplete.formats.read_table("a.csv", checked="\ud800"),
+        "checked must be None or text",
+    ),
+    "a word that is no text": (
+        lambda _: cocomplete.formats.read_table("a.csv", missing=["\ud800"]),
+        "missing must be text",
+    ),
+    "numbers too large for a rival": (
+        lambda _: cocomplete.baselines.Mc().fit(X * 1e200, Y),
+        "X holds 7e\\+200, but this method multiplies numbers",
+    ),
+    "numbers too large for a classifier": (
+        lambda _: cocomplete.baselines.NetworkClassifier().fit(Y * 1e200, Y),
+        "X holds 1e\\+200, but this method multiplies numbers",
+    ),
     "a picture of 1": (lambda _: cocomplete.plot.spectrum(1), "model must be a fitted CoCompleter"),
     "axes of 1": (lambda model: cocomplete.plot.spectrum(model, ax=1), "ax must be axes of matplotlib"),
     "a factor of words": (
@@ -250,3 +289,25 @@ def test_a_column_of_words_without_any_is_unknown() -> None:
 
 def test_the_best_of_more_labels_than_there_are() -> None:
     assert cocomplete.metrics.precision_at_k([[1, 0]], [[0.9, 0.5]], k=BEYOND) == 0.5
+
+
+def test_what_was_answered_with_an_exception_is_answered() -> None:
+    means = cocomplete.baselines.MeanMode().fit(np.full((4, 1), 1e308)).means_
+    assert means == pytest.approx([1e308])
+    swapped = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], ">f8")
+    assert cocomplete.baselines.LIMOClassifier(random_state=0).fit(swapped, swapped).predict(
+        swapped
+    ).shape == (4, 2)
+    level = np.longdouble("0.9")
+    assert cocomplete.metrics.interval_coverage([[0.0]], [[0.0]], [[1.0]], level) == 1.0
+
+
+def test_a_report_takes_seconds_of_any_type(model: Any) -> None:
+    record = model.report(X, Y, seconds=np.float16(2)).record
+    assert record == model.report(X, Y, seconds=2.0).record
+
+
+def test_a_frame_without_columns_has_nothing_to_hold_out() -> None:
+    splitter = cocomplete.model_selection.EntryKFold(2)
+    split = next(iter(splitter.split_entries(pd.DataFrame(index=range(4)), Y)))
+    assert split.y_hidden.sum() == 2

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from cocomplete.arrays import FloatArray
+from cocomplete.baselines.sizes import check_sizes
 from cocomplete.exceptions import InputError
 from cocomplete.table.containers import to_table
 
@@ -30,16 +31,18 @@ def full_features(X: Any, n_features: int | None = None) -> Any:
         If a cell is unknown or infinite, or the columns are not those of the training.
     """
     table = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else to_table(X, "X").values
-    bad = int((~np.isfinite(table.data if sparse.issparse(table) else table)).sum())
+    cells = table.data if sparse.issparse(table) else table
+    bad = int((~np.isfinite(cells)).sum())
     if bad:
         msg = (
             f"X has {bad} unknown or infinite cell(s); a classifier needs them all: complete the table first"
         )
         raise InputError(msg)
+    check_sizes(cells)
     if n_features is not None and table.shape[1] != n_features:
         msg = f"X has {table.shape[1]} features, but the classifier was trained on {n_features}; pass those"
         raise InputError(msg)
-    return table
+    return table if sparse.issparse(table) else table.astype(table.dtype.newbyteorder("="), copy=False)
 
 
 def full_labels(y: Any, n_samples: int, *, at_least: int = 1) -> FloatArray:

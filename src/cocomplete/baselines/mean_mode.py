@@ -40,7 +40,12 @@ class MeanMode(BaseEstimator):
         self.n_features_in_ = observed.n_features
         self._log_odds, self._n_samples = shrunken_log_odds(observed.Y), observed.n_samples
         count = np.maximum(observed.X_known.sum(axis=0), 1)
-        self.means_: FloatArray = np.nansum(observed.X, axis=0) / count
+        with np.errstate(over="ignore"):
+            sums = np.nansum(observed.X, axis=0)
+        # Sums of the largest numbers are none; their means are.
+        self.means_: FloatArray = np.where(
+            np.isfinite(sums), sums / count, np.nansum(observed.X / count, axis=0)
+        ).astype(sums.dtype, copy=False)
         self.rates_: FloatArray = expit(self._log_odds)
         return self
 

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from cocomplete.arrays import FloatArray
+from cocomplete.baselines.sizes import check_sizes
 from cocomplete.completion import Completion, Reconstruction
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
@@ -34,6 +35,7 @@ class TransductiveCompleter(BaseEstimator, ABC):
         self._check_parameters()
         observed = Observations.from_tables(X, y)
         observed.check_fittable()
+        check_sizes(observed.X)
         X_model, Z = self._solve(observed)
         dtype = observed.X.dtype
         self._model = Reconstruction(X_model.astype(dtype, copy=False), Z.astype(dtype, copy=False))

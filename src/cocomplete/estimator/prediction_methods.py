@@ -338,7 +338,7 @@ class PredictionMethods(SparseMethods, OneToOneFeatureMixin, TransformerMixin, B
             {name: getattr(self, f"{name}_") for name in names} if certified else None,
             row_names_of(row_names, X, observed.n_samples),
             title,
-            seconds,
+            None if seconds is None else float(seconds),
             texts or {},
         )
         again = refitted(parameters, self._model, self._features, self._labels)

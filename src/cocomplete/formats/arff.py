@@ -25,6 +25,9 @@ DATE = re.compile(
     r"""^(\s*@attribute\s+(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s+)date\b(.*)$""", re.IGNORECASE
 )
 
+LARGEST_EXACT = 2.0**53
+"""Up to here floats have every whole number."""
+
 
 class ArffContent(NamedTuple):
     """An ARFF file's table.
@@ -211,7 +214,11 @@ def _nominal(name: str, categories: list[str], cells: tuple[Any, ...]) -> pl.Ser
                 name, [None if cell is None else means[cell.lower()] for cell in cells], dtype=pl.Boolean
             )
         return pl.Series(name, cells, dtype=pl.Enum(list(dict.fromkeys(categories))))
-    whole = all(number.is_integer() and "." not in category for category, number in numbers.items())
+    # Beyond 2⁵³ a float is no longer every whole number, and far beyond it no type of whole numbers has it.
+    whole = all(
+        number.is_integer() and abs(number) <= LARGEST_EXACT and "." not in category
+        for category, number in numbers.items()
+    )
     column = pl.Series(name, [None if cell is None else numbers[cell] for cell in cells], dtype=pl.Float64)
     return column.cast(pl.Int64) if whole else column.fill_nan(None)
 

@@ -14,7 +14,7 @@ from cocomplete.formats.calendar_bounds import check_dates
 from cocomplete.formats.registry import DELIMITED, format_of, format_to_read
 from cocomplete.formats.table_file import STREAM, ReadOptions, TableFile
 from cocomplete.formats.unknown_words import sentinel_notes, without_words
-from cocomplete.parameter_checks import as_path, check_flag, listed_words, shown
+from cocomplete.parameter_checks import as_path, check_flag, is_text, listed_words, shown
 
 
 def read_table(
@@ -60,7 +60,7 @@ def read_table(
     name = str(as_path("path", path))
     words = {"separator": separator, "encoding": encoding, "checked": checked, "sheet": sheet}
     for option, word in words.items():
-        if word is not None and not isinstance(word, str):
+        if word is not None and not is_text(word):
             msg = f"{option} must be None or text; found {shown(word)}"
             raise InputError(msg)
     check_flag("day_first", day_first, optional=True)

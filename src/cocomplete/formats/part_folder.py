@@ -52,7 +52,8 @@ def write_blocks(folder: str | os.PathLike[str], blocks: Iterable[Any], *, force
     target = as_path("folder", folder)
     check_flag("force", force)
     check_free_folder(target, force=force)
-    if not isinstance(blocks, Iterable):
+    # Some sparse matrices say that they can be gone through, and cannot.
+    if not isinstance(blocks, Iterable) or hasattr(blocks, "tocsr"):
         msg = f"blocks must be frames or completions one after the other, got {shown(blocks)}"
         raise InputError(msg)
     try:

@@ -196,7 +196,7 @@ def interval_coverage(
     errors, power = _errors(cells)
     with np.errstate(over="ignore"):
         # An interval beyond the largest number holds everything.
-        inside[cells.counted] = np.abs(errors) <= ndtri((1 + level) / 2) * np.ldexp(std, -power)
+        inside[cells.counted] = np.abs(errors) <= ndtri((1 + float(level)) / 2) * np.ldexp(std, -power)
     hits, counts = inside.sum(axis=0), cells.counted.sum(axis=0)
     shares = hits[counts > 0] / counts[counts > 0]
     value = float(np.mean(shares)) if average == "columns" else float(hits.sum() / counts.sum())

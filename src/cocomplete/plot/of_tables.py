@@ -193,8 +193,10 @@ def _steps(
 ) -> None:
     """Draw bars of what was observed and the outline of what was filled, ticks as the user writes values."""
     edges = np.asarray(distribution.edges)
-    axes.stairs(observed, edges, fill=True, color=OBSERVED, label=words[0])
-    axes.stairs(filled, edges, color=FILLED, linewidth=1.8, label=words[1])
+    with np.errstate(over="ignore"):
+        # matplotlib adds numbers up, of which the largest have no sum.
+        axes.stairs(observed, edges, fill=True, color=OBSERVED, label=words[0])
+        axes.stairs(filled, edges, color=FILLED, linewidth=1.8, label=words[1])
     axes.set_xticks([tick.value for tick in distribution.ticks], [tick.text for tick in distribution.ticks])
 
 

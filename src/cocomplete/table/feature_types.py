@@ -73,19 +73,29 @@ def _asked(types: Any, raw: RawTable, parameter: str, known: tuple[str, ...]) ->
         msg = f"{parameter} must be 'auto', a type, a list or a dict, got {shown(types)}"
         raise InputError(msg)
     else:
-        asked = dict(enumerate(types))
+        asked = dict(enumerate(_listed(types, parameter)))
         if len(asked) != d:
             table, what = ("X", "feature") if parameter == "feature_types" else ("y", "label")
             msg = f"{parameter} has {len(asked)} entries, but {table} has {d} {what}s; give one per {what}"
             raise InputError(msg)
     for column, kind in asked.items():
-        if isinstance(kind, str) and kind not in (*known, "auto"):
+        word = isinstance(kind, str)
+        if (word and kind not in (*known, "auto")) or not (word or parameter == "feature_types"):
             msg = (
                 f"{parameter} must be 'auto' or made of {', '.join(map(repr, known))}, "
                 f"got {shown(kind)} for {raw.label(column)}"
             )
             raise InputError(msg)
     return {j: kind for j, kind in asked.items() if not (isinstance(kind, str) and kind == "auto")}
+
+
+def _listed(types: Iterable[Any], parameter: str) -> list[Any]:
+    try:
+        return list(types)
+    except TypeError:
+        # Arrays without a dimension say that they can be gone through, and cannot.
+        msg = f"{parameter} must be 'auto', a type, a list or a dict, got {shown(types)}"
+        raise InputError(msg) from None
 
 
 def _position(key: Any, names: tuple[str, ...] | None, count: int, parameter: str) -> int:
@@ -114,7 +124,7 @@ def _made(kind: Any, column: Column, label: str) -> Kind:
         "count": lambda: _count(column, label),
         "date": lambda: _date(column, label),
     }
-    if kind not in makers:
+    if not isinstance(kind, str) or kind not in makers:
         msg = (
             f"feature_types must be 'auto' or made of {', '.join(map(repr, FEATURE_TYPES))}, a tuple of two "
             f"bounds or a list of levels, got {shown(kind)} for {label}"
@@ -126,9 +136,10 @@ def _made(kind: Any, column: Column, label: str) -> Kind:
 def _values(column: Column, label: str, kind: str) -> Any:
     """Give the known numbers of a column that must hold such."""
     if not isinstance(column, np.ndarray):
-        found = column.values[column.known]
+        found = [repr(str(value)) for value in column.values[column.known][:1]]
+        held = "".join(found) or "words or dates"
         msg = (
-            f"feature_types says that {label} is {shown(kind)}, but it holds {str(found[0])!r}; "
+            f"feature_types says that {label} is {kind!r}, but it holds {held}; "
             "numbers are needed, or another type"
         )
         raise InputError(msg)
@@ -230,8 +241,8 @@ def _date(column: Column, label: str) -> Kind:
     if isinstance(column, TextColumn):
         msg = (
             f"feature_types says that {label} is a date, but it holds words such as "
-            f"{str(column.values[column.known][0])!r}; convert it first, with pandas.to_datetime or "
-            "polars' str.to_date"
+            f"{', '.join(map(repr, column.values[column.known][:1]))}; convert it first, with "
+            "pandas.to_datetime or polars' str.to_date"
         )
         raise InputError(msg)
     # If these are no Unix times: whatever the user counts, whole where all observed are.

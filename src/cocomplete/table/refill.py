@@ -198,6 +198,8 @@ def hold_out_cells(data: Any, argument: str, held: BoolArray) -> Any:
             cells[held] = None
             return cells
         return np.where(held, raw.numbers.dtype.type(np.nan), raw.numbers)
+    if not frame.columns:
+        return data
     whole = frame.with_columns(
         *(
             nw.when(nw.new_series(name, ~held[:, j], backend=frame.implementation)).then(nw.col(name))
