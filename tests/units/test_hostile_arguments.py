@@ -216,9 +216,9 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda _: cocomplete.CoCompleter(feature_types=[{}, {}]).fit(X),
         "feature_types must be 'auto' or made of",
     ),
-    "numbers of no words": (
+    "numbers of no dates": (
         lambda _: cocomplete.CoCompleter(feature_types="number").fit(
-            pd.DataFrame({"a": pd.Series([None, None], dtype="string")})
+            pd.DataFrame({"a": pd.to_datetime([None, None])})
         ),
         "it holds words or dates; numbers are needed",
     ),

@@ -47,10 +47,13 @@ def dense_mode(K: FloatArray, y: FloatArray, base: float) -> FloatArray:
         # Newton: (W^-1 + K) a = f + W^-1 (y - p), without the inverse of W.
         W = p * (1 - p)
         new = np.linalg.solve(np.eye(len(y)) + W[:, None] * K, W * f + y - p)
-        # Halved until the log-probability does not fall.
+        # Halved until the log-probability does not fall by more than it is rounded by: next to the mode steps
+        # would else become too short to arrive.
+        least = log_probability(K, y, base, a)
+        least -= 1e-12 * abs(least)
         for step in 0.5 ** np.arange(20):
             tried = a + step * (new - a)
-            if log_probability(K, y, base, tried) >= log_probability(K, y, base, a):
+            if log_probability(K, y, base, tried) >= least:
                 break
         change, a = np.abs(tried - a).max(), tried
         if change < 1e-12:
