@@ -101,6 +101,7 @@ def test_probabilities_of_categories_add_up_to_one() -> None:
 
 def test_a_drawn_category_is_the_one_that_is_marked() -> None:
     assert Category(("a", "b")).drawn(np.array([[0.0], [1.0], [0.5]])).tolist() == ["a", "b", "a"]
+    assert Category(("a",)).drawn(np.array([[0.0], [1.0]])).tolist() == ["a", "a"]
     assert Category((3.0, 5.0, 8.0)).drawn(np.array([[0.0, 0, 1], [1, 0, 0]])).tolist() == [8, 3]
     chosen = Category(("a", "b", "c")).chosen(np.array([[0.2, 0.1, 0.3]]), np.array([0.0, 0.9, 0.9]))
     assert chosen.tolist() == ["c"]
@@ -143,6 +144,9 @@ def test_levels_lie_nearest_to_their_codes() -> None:
     assert spoken.drawn(np.array([[0.4], [0.6], [7.0]])).tolist() == ["low", "mid", "top"]
     assert spoken.expected(given).tolist() == ["mid", "low", "top"]
     assert spoken.values == ("low", "mid", "top")
+    for one in (Ordinal((3.0,)), Ordinal(("only",))):
+        assert one.expected(predicted(7.0, levels=[[1.0]])).tolist() == list(one.levels)
+        assert one.drawn(np.array([[7.0]])).tolist() == list(one.levels)
 
 
 @pytest.mark.parametrize(
