@@ -179,6 +179,16 @@ def annotations(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     return found
 
 
+def protocols(source: str) -> set[int]:
+    """Give the lines of protocols: types that are described, of which nothing runs."""
+    return {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "Protocol" for base in node.bases)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
 def difference(before: str, after: str) -> tuple[str, str]:
     """Give the lines that differ between two sources, before and after."""
     lines = list(difflib.ndiff(before.splitlines(), after.splitlines()))
@@ -205,7 +215,7 @@ def drawn(module: Path, session: Path, count: int | None, seed: int, tally: Tall
     from cosmic_ray.plugins import get_operator
 
     source, rng = module.read_text("utf-8"), random.Random(f"{seed} {module.as_posix()}")
-    spans, lines = annotations(source), source.splitlines()
+    spans, described, lines = annotations(source), protocols(source), source.splitlines()
     places: dict[Any, list[Any]] = {}
     for one in specifications(module, session):
         if any(start <= one.start_pos and one.end_pos <= end for start, end in spans):
@@ -219,6 +229,9 @@ def drawn(module: Path, session: Path, count: int | None, seed: int, tally: Tall
         for one in at_place if count is None else rng.sample(at_place, len(at_place)):
             if not left:
                 return
+            if one.start_pos[0] in described:
+                tally.left_out["in a protocol, of which nothing runs"] += 1
+                continue
             if lines[one.start_pos[0] - 1][one.start_pos[1] :].startswith("*,"):
                 # No product, though cosmic-ray takes it for one.
                 tally.left_out["of the mark of keyword-only arguments"] += 1

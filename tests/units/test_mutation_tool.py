@@ -46,5 +46,11 @@ def test_annotations_are_found_beside_letters_of_any_size() -> None:
     assert sorted(found) == ['"str | None"', "int", "int | None", "list[int]"]
 
 
+def test_protocols_are_found() -> None:
+    assert TOOL["protocols"](
+        "class A:\n    a = 1\n\nclass B(Protocol):\n    @property\n    def b(self): ...\n"
+    ) == {4, 5, 6}
+
+
 def test_a_difference_is_the_lines_that_differ() -> None:
     assert TOOL["difference"]("a = 1\n  b = 2\nc\n", "a = 1\n  b = 3\nc\n") == ("b = 2", "b = 3")
