@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocomplete.arrays import FloatArray
 from cocomplete.exceptions import InputError
 from cocomplete.problem.informative import Informative, rows_with_something
 from cocomplete.problem.observations import Observations
@@ -153,7 +154,7 @@ def test_a_label_alone_is_something() -> None:
 
 
 def of_size(size: float, dtype: type = np.float64) -> Observations:
-    X = (size * np.array([[1.0, 1.0], [nan, 2.0], [-1.5, nan], [1.2, 0.0]])).astype(dtype)
+    X: FloatArray = (size * np.array([[1.0, 1.0], [nan, 2.0], [-1.5, nan], [1.2, 0.0]])).astype(dtype)
     return Observations(X, np.array([[0.0], [1.0], [nan], [1.0]], dtype))
 
 
@@ -196,7 +197,7 @@ def test_columns_whose_squares_would_be_no_numbers_have_a_unit(dtype: type, size
 
 @pytest.mark.parametrize(("dtype", "most"), [(np.float64, 1e90), (np.float32, 10**13.5)])
 def test_what_is_absurdly_far_from_the_usual_counts_as_less(dtype: type, most: float) -> None:
-    usual = np.array([[1.0, 2.0, 1.0], [2.0, 1.0, 3.0], [1.0, 1.0, 2.0]], dtype)
+    usual: FloatArray = np.array([[1.0, 2.0, 1.0], [2.0, 1.0, 3.0], [1.0, 1.0, 2.0]], dtype)
     usual[0, 0], usual[1, 1] = most * 10, -most * 10
     observed = Observations(usual, np.empty((3, 0), dtype))
     found = Informative.of(observed)

@@ -131,7 +131,8 @@ def dense(known: NDArray[np.bool_], values: FloatArray) -> FloatArray:
 def test_values_become_matrices_around_the_same_memory(dtype: type) -> None:
     observed = table()
     cells = Cells.of(observed)
-    gx, gy = (np.arange(1, each.size + 1).astype(dtype) for each in (cells.x_value, cells.y_value))
+    gx: FloatArray = np.arange(1, cells.x_value.size + 1).astype(dtype)
+    gy: FloatArray = np.arange(1, cells.y_value.size + 1).astype(dtype)
     left, right = cells.matrices(gx, gy)
     np.testing.assert_array_equal(left.toarray(), dense(observed.X_known, gx))
     np.testing.assert_array_equal(right.toarray(), dense(observed.Y_known, gy))

@@ -128,7 +128,7 @@ def test_a_candidate_is_scaled_until_it_is_feasible(
     objective = Objective(observed, rank_penalty, 1.0, 0.3, OFFSETS, free)
     point = candidate(cells)
     feasible = point.balanced(cells) if free else point
-    norm = np.linalg.norm(matrix(cells, feasible), 2)
+    norm = float(np.linalg.norm(matrix(cells, feasible), 2))
     largest = min(1, rank_penalty / norm, 1 / max(residual_norm, 1))
     expected = dual(cells, feasible, OFFSETS, 0.3, np.linspace(0, largest, 4001)).max()
     assert lower_bound(objective, cells, point, OFFSETS, residual_norm) == pytest.approx(expected, abs=1e-4)

@@ -42,7 +42,8 @@ def test_nothing_is_written_into_a_record(record: type) -> None:
 @pytest.mark.parametrize("record", PROBLEM, ids=lambda record: record.__name__)
 def test_records_with_arrays_are_equal_to_themselves_alone(record: type) -> None:
     """Arrays have no single answer to whether they are equal."""
-    one, other = object.__new__(record), object.__new__(record)
+    one: object = object.__new__(record)
+    other: object = object.__new__(record)
     assert one == one  # noqa: PLR0124
     assert one != other
     assert len({one, other}) == 2

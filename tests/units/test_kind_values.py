@@ -86,13 +86,13 @@ def test_probabilities_of_categories_add_up_to_one() -> None:
     three = Category(("a", "b", "c"))
     given = predicted([0.1, 0.2, 0.1], [0.0, 0.0, 0.0], [0.0, 0.5, 0.5])
     np.testing.assert_allclose(
-        three.probabilities(given), [[0.25, 0.5, 0.25], [1 / 3] * 3, [0, 0.5, 0.5]], atol=1e-11
+        three.probabilities(given), np.array([[0.25, 0.5, 0.25], [1 / 3] * 3, [0, 0.5, 0.5]]), atol=1e-11
     )
     np.testing.assert_allclose(three.std(given), np.sqrt([0.25, 2 / 9, 0.25]), atol=1e-11)
     assert three.fill(given).tolist() == ["b", "a", "b"]
     assert three.expected(given).tolist() == ["b", "a", "b"]
     two = Category(("a", "b"))
-    np.testing.assert_allclose(two.probabilities(predicted(0.3, 0.0)), [[0.7, 0.3], [1, 0]], atol=1e-11)
+    np.testing.assert_allclose(two.probabilities(predicted(0.3, 0.0)), [[0.7, 0.3], [1.0, 0.0]], atol=1e-11)
     assert (two.probabilities(predicted(0.0, 1.0)) > 0).all()
     assert two.fill(predicted(0.3, 0.51)).tolist() == ["a", "b"]
     np.testing.assert_allclose(two.std(predicted(0.3, 0.9)), np.sqrt([0.21, 0.09]))
@@ -234,7 +234,7 @@ def test_unix_times_are_whole_numbers_from_1980_to_2100_in_one_unit(size: int) -
 def test_unix_times_are_filled_in_their_unit() -> None:
     kind = UnixTime.of(1_000.0 * np.array([1_577_836_800, nan, 1_577_923_200, 1_578_009_600 + 3600]))
     assert kind == UnixTime(Date(18_263 * DAY, "h"), 1_000)
-    np.testing.assert_allclose(kind.encode(np.array([1_577_836_800_000.0, nan])), [[-1], [nan]])
+    np.testing.assert_allclose(kind.encode(np.array([1_577_836_800_000.0, nan])), [[-1.0], [nan]])
     given = predicted(0.0, 0.26)
     np.testing.assert_array_equal(kind.fill(given), [1_577_923_200_000, 1_577_923_200_000 + 6 * 3_600_000])
     np.testing.assert_array_equal(kind.expected(given), kind.fill(given))
