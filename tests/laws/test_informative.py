@@ -195,6 +195,13 @@ def test_columns_whose_squares_would_be_no_numbers_have_a_unit(dtype: type, size
         np.testing.assert_array_equal(whole[:, 2], mean[:, 2])
 
 
+def test_the_smallest_numbers_there_are_have_the_smallest_unit() -> None:
+    """Half of the smallest is nothing, of which no logarithm can be taken."""
+    X = np.array([[5e-324, 2e307], [1e-323, 3e307], [5e-324, 4e307]])
+    found = Informative.of(Observations(X, np.empty((3, 0))))
+    np.testing.assert_array_equal(found.unit, [2.0**-1000, 2.0**1000])
+
+
 @pytest.mark.parametrize(("dtype", "most"), [(np.float64, 1e90), (np.float32, 10**13.5)])
 def test_what_is_absurdly_far_from_the_usual_counts_as_less(dtype: type, most: float) -> None:
     usual: FloatArray = np.array([[1.0, 2.0, 1.0], [2.0, 1.0, 3.0], [1.0, 1.0, 2.0]], dtype)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
-from cocomplete.table.containers import read_container
+from cocomplete.table.containers import Table, read_container
 from cocomplete.table.refill import fill_like
 
 nan = np.nan
@@ -182,6 +182,12 @@ def test_bytes_in_another_order_are_put_right() -> None:
     assert observed.X.dtype.isnative
     assert observed.Y.dtype.isnative
     np.testing.assert_array_equal(observed.X, EXPECTED)
+
+
+def test_numbers_of_one_type_are_not_copied() -> None:
+    observed = Observations.checked(Table(EXPECTED, None), Table(EXPECTED_LABELS, None))
+    assert observed.X is EXPECTED
+    assert observed.Y is EXPECTED_LABELS
 
 
 def test_labels_with_one_observed_value_are_left_out() -> None:

@@ -44,12 +44,14 @@ def test_medians_of_the_largest_numbers_are_numbers() -> None:
     assert low[0] == pytest.approx(1.65e308 - MAD * 0.075e308)
 
 
+@pytest.mark.parametrize("shape", [(9, 7), (4, 30)])
 @pytest.mark.parametrize("at_once", [1, 20, 1_000_000])
 def test_moments_do_not_depend_on_how_many_columns_are_taken_at_once(
-    at_once: int, monkeypatch: pytest.MonkeyPatch
+    at_once: int, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standardize, "SORTED_AT_ONCE", at_once)
-    X = np.random.default_rng(0).normal(5, 3, (9, 7))
+    # Evenly spaced, by steps of its own in every column: none lies far away.
+    X = 5 + np.arange(float(shape[0]))[:, None] * np.arange(1.0, shape[1] + 1)
     X[0] = nan
     found = Standardization.of(X, center=True, scale=True)
     np.testing.assert_allclose(found.center, np.nanmean(X, axis=0))
@@ -93,8 +95,9 @@ def test_columns_as_they_are_are_not_copied() -> None:
     np.testing.assert_array_equal(limited.apply(X), [[1, nan], [2, 3.5]])
     shifted = Standardization(np.array([0.0, 1.0]), np.ones(2), ends[[0, 0]], ends[[1, 1]])
     np.testing.assert_array_equal(shifted.apply(X), [[1, nan], [2, 2]])
-    scaled = Standardization(np.zeros(2), np.array([1.0, 2.0]), ends[[0, 0]], ends[[1, 1]])
-    np.testing.assert_array_equal(scaled.apply(X), [[1, nan], [2, 1.5]])
+    for scale in (2.0, 0.5):
+        scaled = Standardization(np.zeros(2), np.array([1.0, scale]), ends[[0, 0]], ends[[1, 1]])
+        np.testing.assert_array_equal(scaled.apply(X), [[1, nan], [2, 3 / scale]])
 
 
 # -- normal scores ---------------------------------------------------------------------------------------
@@ -146,7 +149,16 @@ def test_values_beyond_a_hundred_deviations_count_as_the_limit() -> None:
     # Median 4.5, distances' median 2.5.
     assert found.high[0] == pytest.approx(4.5 + 100 * MAD * 2.5)
     assert found.values[0][-1] == found.high[0]
+    with pytest.raises(ValueError, match="zip"):
+        found.apply(np.ones((1, 2)))
     np.testing.assert_array_equal(found.apply(np.array([[1e9]])), found.apply(found.high[None]))
+
+
+def test_fifteen_nodes_know_the_moments_of_a_normal_number_up_to_the_29th() -> None:
+    for even in range(0, 30, 2):
+        moment = np.prod(np.arange(1.0, even, 2))
+        assert scores.WEIGHTS @ scores.NODES**even == pytest.approx(moment, rel=1e-9)
+        assert scores.WEIGHTS @ scores.NODES ** (even + 1) == pytest.approx(0, abs=1e-9 * (1 + moment))
 
 
 def test_mean_and_deviation_in_the_users_units() -> None:
@@ -159,6 +171,5 @@ def test_mean_and_deviation_in_the_users_units() -> None:
     mean, std = found.undo(0, np.array([5.0, -5.0]), np.array([0.25, 0.01]))
     np.testing.assert_allclose(mean, [12 + 5 * slope, 12 - 5 * slope])
     np.testing.assert_allclose(std, [0.5 * slope, 0.1 * slope])
-    assert scores.WEIGHTS.sum() == pytest.approx(1)
     empty = NormalScores.of(np.array([[nan], [nan]]))
     np.testing.assert_array_equal(empty.value(0, z), [0, 0])

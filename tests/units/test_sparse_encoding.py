@@ -83,6 +83,9 @@ def test_labels_take_the_type_of_the_features_and_need_not_be_there(dtype: type)
     table = stored_table(X.astype(dtype), Y, "zero")
     assert table.X.matrix.dtype == table.Y.matrix.dtype == dtype
     assert table.Y.zeros
+    again = SparseTable.checked(table.X, table.Y)
+    assert again.X is table.X
+    assert np.shares_memory(again.Y.matrix.data, table.Y.matrix.data)
     alone = SparseTable.checked(table.X, None)
     assert alone.Y.shape == (120, 0)
     assert alone.Y.matrix.dtype == dtype
