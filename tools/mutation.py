@@ -8,7 +8,6 @@ long.
 
 import argparse
 import ast
-import difflib
 import json
 import os
 import random
@@ -190,12 +189,23 @@ def protocols(source: str) -> set[int]:
 
 
 def difference(before: str, after: str) -> tuple[str, str]:
-    """Give the lines that differ between two sources, before and after."""
-    lines = list(difflib.ndiff(before.splitlines(), after.splitlines()))
-    old, new = (
-        " ".join(line[2:].strip() for line in lines if line.startswith(sign)) for sign in ("- ", "+ ")
-    )
-    return old, new
+    """Give the lines that differ between two sources, before and after.
+
+    The line above stands with them if they alone would not say where they are.
+    """
+    old, new = ([line.strip() for line in source.splitlines()] for source in (before, after))
+    first, last = (_equal(*pair) for pair in ((old, new), (old[::-1], new[::-1])))
+    if len(old) - last == first + 1 and old.count(old[first]) > 1:
+        first -= 1
+    return " ".join(old[first : len(old) - last]), " ".join(new[first : len(new) - last])
+
+
+def _equal(one: list[str], other: list[str]) -> int:
+    """Count the lines at the beginning that are equal."""
+    count = 0
+    while count < min(len(one), len(other)) and one[count] == other[count]:
+        count += 1
+    return count
 
 
 def specifications(module: Path, session: Path) -> list[Any]:

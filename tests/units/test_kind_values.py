@@ -46,6 +46,7 @@ def test_numbers_are_rounded_to_steps_from_their_origin_and_kept_inside() -> Non
     np.testing.assert_allclose(kind.fill(given), [1.2, 0.7, -1, 3.5])
     np.testing.assert_allclose(kind.expected(given), [1.0, 0.9, -1, 3.5])
     np.testing.assert_array_equal(kind.std(given), given.std[:, 0])
+    np.testing.assert_array_equal(Number(step=2.0).fill(predicted(2.9, -0.9)), [2, 0])
     free = Number()
     np.testing.assert_array_equal(free.fill(predicted(-1e300, 0.1234)), [-1e300, 0.1234])
     np.testing.assert_array_equal(Count().fill(predicted(2.4, 1e9 + 0.6, -0.3)), [2, 1e9 + 1, 0])

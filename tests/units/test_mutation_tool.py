@@ -26,7 +26,7 @@ def test_mutants_that_change_nothing_are_of_lines_that_are_there() -> None:
     assert known
     for module, before, after in known:
         lines = " ".join(line.strip() for line in SOURCE.joinpath(module).read_text("utf-8").splitlines())
-        assert before in lines, f"{module} has no line {before!r} any more"
+        assert lines.count(before) == 1, f"{module} has no line {before!r} any more, or several"
         assert before != after
 
 
@@ -53,4 +53,9 @@ def test_protocols_are_found() -> None:
 
 
 def test_a_difference_is_the_lines_that_differ() -> None:
-    assert TOOL["difference"]("a = 1\n  b = 2\nc\n", "a = 1\n  b = 3\nc\n") == ("b = 2", "b = 3")
+    difference = TOOL["difference"]
+    assert difference("a = 1\n  b = 2\nc\n", "a = 1\n  b = 3\nc\n") == ("b = 2", "b = 3")
+    assert difference("x\n@y\nz\n", "x\n\nz\n") == ("@y", "")
+    assert difference("a\n@y\nz\n", "a\nz\n") == ("@y", "")
+    # Where there are several of a line, the one above it says which.
+    assert difference("if a:\n  b\nelse:\n  b\n", "if a:\n  b\nelse:\n  c\n") == ("else: b", "else: c")
