@@ -57,8 +57,8 @@ coverage: $(VENV)/.installed-dev
 	  tests/agreement/test_sparse_losses.py tests/units/test_trees.py tests/units/test_classifiers.py
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
-# Small changes of the source that the tests have to notice: a seeded sample of each module, half an hour. cosmic-ray
-# has an environment of its own; the tests run in the project's. SEED=1 draws others. docs/trust.md
+# Small changes of the source that the tests have to notice: a seeded sample of each module, a quarter of an hour.
+# cosmic-ray has an environment of its own; the tests run in the project's. SEED=1 draws others. docs/trust.md
 MUTATION := .venv-mutation
 mutation: $(VENV)/.installed-dev $(MUTATION)/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \

@@ -372,7 +372,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the tests")
     parser.add_argument("--per-module", type=int, default=10, help="mutants of each module (default: 10)")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws others (default: 0)")
-    parser.add_argument("--all", action="store_true", help="every mutant, several at a place; a day or so")
+    parser.add_argument("--all", action="store_true", help="every mutant, several at a place; hours")
     settings = parser.parse_args()
     # Not resolved: the interpreter of an environment is a link, and is known by where that is.
     settings.python = os.path.abspath(settings.python)
