@@ -293,14 +293,18 @@ def _target(
     probability, curvature = np.empty(t.size), np.empty(t.size)
     for first in range(0, t.size, AT_ONCE):
         some = slice(first, first + AT_ONCE)
-        z = mean[some] + NODES[:, None] * spread[some]
+        z = NODES[:, None] * spread[some]
+        z += mean[some]
         # e^-|z| makes both σ(z) and log(1 + e^z) without overflow.
-        small = np.exp(-np.abs(z))
+        small = np.copysign(z, -1.0)
+        np.exp(small, out=small)
         whole = 1 + small
-        p = np.where(z > 0, 1, small) / whole
         if likelihood:
             softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
+        p = np.where(z > 0, 1, small)
+        p /= whole
         probability[some] = SHARES @ p
-        curvature[some] = SHARES @ (small / whole**2)
+        small /= np.square(whole, out=whole)
+        curvature[some] = SHARES @ small
     sites = Sites(curvature, curvature * t + truth - probability)
     return sites, float(truth @ mean) - softplus if likelihood else 0.0
