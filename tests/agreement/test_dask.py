@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -141,7 +142,7 @@ def test_a_lost_scheduler_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_small_tables_are_fitted_as_the_local_estimator_would(client: Client) -> None:
     X, y = long_table(60)
-    given = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
+    given: dict[str, Any] = {"rank_penalty": 1.0, "residual_penalty": 0.0, "feature_weight": 0.5}
     model = DaskCoCompleter(client, **given).fit(da.from_array(X, chunks=(25, 12)), da.from_array(y))
     assert_same_fit(CoCompleter(**given).fit(X, y), model.to_local())
 
