@@ -351,7 +351,8 @@ class _Ascent:
     def _divergence(self, of_factors: FloatArray, spread: Spread) -> float:
         """Divergence of U and V from their priors, less the log-prior of precisions."""
         width = len(spread.rows)
-        precision = np.column_stack((OFFSET_PRECISION, of_factors))
+        precision = np.empty((2, width))
+        precision[:, 0], precision[:, 1:] = OFFSET_PRECISION, of_factors
         logs = np.log(precision)
         moments = spread.rows.trace() - spread.rows[0, 0] - self.n * (width - 1) - self.m * width
         moments += (
