@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cocomplete.arrays import FloatArray
+from cocomplete.exceptions import InputError
 from cocomplete.problem.informative import Informative, rows_with_something
 from cocomplete.problem.observations import Observations
 
@@ -146,3 +148,105 @@ def test_rows_with_something_are_those_with_an_observed_cell(seed: int) -> None:
 def test_a_label_alone_is_something() -> None:
     X, Y = np.array([[nan], [nan], [0.0]]), np.array([[0.0], [nan], [nan]])
     np.testing.assert_array_equal(rows_with_something(Observations(X, Y)), [True, False, True])
+
+
+# -- units -----------------------------------------------------------------------------------------------
+
+
+def of_size(size: float, dtype: type = np.float64) -> Observations:
+    X: FloatArray = (size * np.array([[1.0, 1.0], [nan, 2.0], [-1.5, nan], [1.2, 0.0]])).astype(dtype)
+    return Observations(X, np.array([[0.0], [1.0], [nan], [1.0]], dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size", "apart"),
+    [
+        (np.float64, 1.0, False),
+        (np.float64, 1e59, False),
+        (np.float64, 1e61, True),
+        (np.float64, 1e-59, False),
+        (np.float64, 1e-61, True),
+        (np.float64, 1e300, True),
+        (np.float64, 1e-310, True),
+        (np.float32, 1e8, False),
+        (np.float32, 2e9, True),
+        (np.float32, 1e-8, False),
+        (np.float32, 2e-10, True),
+    ],
+)
+def test_columns_whose_squares_would_be_no_numbers_have_a_unit(dtype: type, size: float, apart: bool) -> None:
+    observed = of_size(size, dtype)
+    for found in (Informative.of(observed), Informative.whole(observed)):
+        assert (found.unit != 1).all() == apart
+        assert (found.unit != 1).any() == apart
+        assert found.is_everything != apart
+        np.testing.assert_array_equal(np.frexp(found.unit)[0], 0.5)
+        narrow = found.narrow(observed)
+        assert narrow.X.dtype == dtype
+        if apart and size > 1e-300:
+            # The usual value, of those that are not zero, is between one and four units.
+            middle = np.nanmedian(np.abs(np.where(narrow.X == 0, nan, narrow.X)), axis=0)
+            assert ((middle >= 1) & (middle < 4)).all()
+        mean, std = np.nan_to_num(np.hstack((narrow.X, narrow.Y))), np.ones(narrow.X.shape)
+        whole, spread = found.widen(mean.astype(np.float64), std)
+        known = observed.X_known
+        np.testing.assert_allclose(whole[:, :2][known], observed.X[known].astype(np.float64), rtol=1e-6)
+        np.testing.assert_array_equal(spread, np.tile(found.unit, (4, 1)))
+        np.testing.assert_array_equal(whole[:, 2], mean[:, 2])
+
+
+def test_the_smallest_numbers_there_are_have_the_smallest_unit() -> None:
+    """Half of the smallest is nothing, of which no logarithm can be taken."""
+    X = np.array([[5e-324, 2e307], [1e-323, 3e307], [5e-324, 4e307]])
+    found = Informative.of(Observations(X, np.empty((3, 0))))
+    np.testing.assert_array_equal(found.unit, [2.0**-1000, 2.0**1000])
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(np.float64, 1e90), (np.float32, 10**13.5)])
+def test_what_is_absurdly_far_from_the_usual_counts_as_less(dtype: type, most: float) -> None:
+    usual: FloatArray = np.array([[1.0, 2.0, 1.0], [2.0, 1.0, 3.0], [1.0, 1.0, 2.0]], dtype)
+    usual[0, 0], usual[1, 1] = most * 10, -most * 10
+    observed = Observations(usual, np.empty((3, 0), dtype))
+    found = Informative.of(observed)
+    narrow = found.narrow(observed)
+    assert (found.unit == 1).all()
+    np.testing.assert_allclose(narrow.X[[0, 1], [0, 1]], [most, -most], rtol=1e-6)
+    np.testing.assert_array_equal(narrow.X[2], usual[2])
+    # In units of its own, too.
+    large = Observations(np.array([[1e70], [2e70], [1e300]]), np.empty((3, 0)))
+    in_units = Informative.of(large).narrow(large).X[:, 0]
+    assert in_units[2] == pytest.approx(1e90)
+    assert in_units[0] < 4
+
+
+def test_what_leaves_the_numbers_on_the_way_back_is_the_largest_of_them() -> None:
+    observed = of_size(1e307)
+    found = Informative.of(observed)
+    whole, spread = found.widen(np.full((1, 3), 1e9), np.full((1, 2), 1e9))
+    largest = np.finfo(np.float64).max
+    np.testing.assert_array_equal(whole, [[largest, largest, 1e9]])
+    np.testing.assert_array_equal(spread, largest)
+    np.testing.assert_array_equal(found.widen(np.full((1, 3), -1e9), np.ones((1, 2)))[0][:, :2], -largest)
+
+
+def test_columns_that_do_not_take_part_keep_their_own_unit() -> None:
+    X = np.array([[1e70, 3e70], [2e70, 3e70]])
+    found = Informative.of(Observations(X, np.empty((2, 0))))
+    whole, spread = found.widen(np.array([[1.0]]), np.array([[1.0]]))
+    np.testing.assert_array_equal(whole, [[found.unit[0], 3e70]])
+    np.testing.assert_array_equal(spread, [[found.unit[0], 0]])
+
+
+def test_as_they_are_too_large_numbers_are_refused() -> None:
+    for size in (1.0, 5e59, 1e-310):
+        found = Informative.whole(of_size(size), units=False)
+        assert found.is_everything
+    message = r"X holds 2e\+61 in column 1, too large for scale=False: .*; use another unit, or scale=True"
+    X = np.array([[1.0, nan], [1.0, -2e61]])
+    with pytest.raises(InputError, match=message):
+        Informative.whole(Observations(X, np.empty((2, 0))), units=False)
+    single = Observations(np.array([[1.0, 2e9]], np.float32), np.empty((1, 0), np.float32), ("a", "b"))
+    with pytest.raises(
+        InputError, match=r"column 'b'.*use another unit, or pass X as float64, or scale=True"
+    ):
+        Informative.whole(single, units=False)

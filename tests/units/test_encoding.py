@@ -289,6 +289,7 @@ def test_features_decode_to_what_they_were(mixed: Observations, gaussian: bool) 
 
 def test_offsets_are_shrunken_log_odds_or_nothing(mixed: Observations) -> None:
     encoding = Encoding.of(mixed, YES_NO, center=True, scale=True)
+    assert not encoding.gaussian
     np.testing.assert_array_equal(encoding.offsets[:2], 0)
     # smokes 3 of 4, treated 3 of 4, a 3 of 4, b 1 of 3; half a one and half a zero on top.
     np.testing.assert_allclose(expit(encoding.offsets[2:]), [3.5 / 5, 3.5 / 5, 3.5 / 5, 1.5 / 4])

@@ -157,6 +157,11 @@ def test_what_cannot_be_is_said(mixed: RawTable, types: Any, message: str) -> No
         ("date", ["a", "b"], "is a date, but it holds words such as 'a'; convert it first"),
         ("yes-no", ["a", "b", "c"], "is yes/no, but it holds 3 different words"),
         ("category", pd.to_datetime(["2020-01-01"]), "is a category, but it holds dates"),
+        (
+            "category",
+            [None, None],
+            "is a category, but none of its cells is known, so that there is no value",
+        ),
         ("ordinal", pd.to_datetime(["2020-01-01"]), "is ordinal, but it holds dates"),
         ("auto", [f"name {k}" for k in range(40)], "holds 40 different words in 40 cells, such as 'name 0'"),
     ],
@@ -193,6 +198,11 @@ def test_kinds_of_labels(types: Any, column: Any, kind: Any) -> None:
         ("auto", ["a", "b", "c"], "y: column 'it' must be yes or no, but it holds the words 'a', 'b', 'c'; "),
         ("tags", [1, 2], "cannot be of type 'tags': it holds numbers"),
         ("class", pd.to_datetime(["2020-01-01"]), "cannot be of type 'class': it holds dates"),
+        (
+            "class",
+            [None, None],
+            "label_types says that column 'it' is a class, but none of its cells is known",
+        ),
         ("number", [0, 1], "label_types must be 'auto' or made of 'yes-no', 'class', 'tags', got 'number'"),
     ],
 )

@@ -277,3 +277,13 @@ def test_the_certificate_holds_with_all_kinds(holey: Any) -> None:
     done = model.complete(X, y)
     assert set(done.X["colour"]) == {"blue", "green", "red"}
     assert set(done.X["answer"]) <= set(range(1, 6))
+
+
+def test_a_column_of_one_word_is_drawn_as_that_word() -> None:
+    """Once a draw of such a column was one word instead of one for every row, and could not be put back."""
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    X = pd.DataFrame({"x": x[:, 0], "z": x.sum(axis=1), "word": ["same", None] * 15})
+    X.loc[::5, "z"] = None
+    model = CoCompleter().fit(X)
+    for table in model.sample_completions(2, random_state=0):
+        assert set(np.asarray(table.X)[:, 2]) == {"same"}

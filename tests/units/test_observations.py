@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cocomplete.exceptions import InputError
 from cocomplete.problem.observations import Observations
-from cocomplete.table.containers import read_container
+from cocomplete.table.containers import Table, read_container
 from cocomplete.table.refill import fill_like
 
 nan = np.nan
@@ -127,6 +127,94 @@ def test_empty_columns_and_rows_are_allowed_with_a_warning_that_names_them() -> 
 def test_many_empty_columns_are_counted_not_listed() -> None:
     with pytest.warns(UserWarning, match=r"0, 1, 2, 3, 4 and 3 more"):
         Observations.from_tables(np.hstack((np.full((2, 8), nan), np.ones((2, 1))))).check_fittable()
+
+
+def test_rows_without_anything_are_named_only_where_asked() -> None:
+    observed = Observations(np.array([[1.0], [nan]]), np.array([[nan], [nan]]))
+    with pytest.warns(UserWarning, match=r"nothing is observed in label column\(s\) 0; these cells"):
+        observed.check_fittable(rows=False)
+    # A row with a label alone is not empty.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Observations(np.array([[1.0], [nan]]), np.array([[nan], [0.0]])).check_fittable()
+
+
+def test_many_empty_rows_are_counted_not_listed() -> None:
+    X = np.vstack(([[1.0]], np.full((7, 1), nan)))
+    with pytest.warns(UserWarning, match=r"row\(s\) 1, 2, 3, 4, 5 and 2 more \(counting from 0\)"):
+        Observations(X, np.empty((8, 0))).check_fittable()
+
+
+def test_exactly_five_are_listed() -> None:
+    with pytest.warns(UserWarning, match=r"column\(s\) 0, 1, 2, 3, 4; these cells"):
+        Observations(np.hstack((np.full((1, 5), nan), [[1.0]])), np.empty((1, 0))).check_fittable()
+
+
+def test_a_warning_points_to_the_caller() -> None:
+    observed = Observations(np.array([[1.0, nan]]), np.empty((1, 0)))
+
+    def method() -> None:
+        observed.check_fittable()
+
+    with pytest.warns(UserWarning, match="nothing is observed") as found:
+        method()
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match="nothing is observed") as found:
+        observed.check_fittable(stacklevel=1)
+    assert found[0].filename != __file__
+
+
+@pytest.mark.parametrize(("count", "shown"), [(5, "2, 3, 4, 5, 6 "), (6, "2, 3, 4, 5, 6, … ")])
+def test_of_many_values_that_are_no_labels_five_are_shown(count: int, shown: str) -> None:
+    y = np.column_stack((np.zeros(count + 1), np.concatenate(([1], np.arange(count) + 2.0))))
+    with pytest.raises(InputError, match=rf"column 1 holds {shown}\(first in row 1, counting from 0\)"):
+        Observations.from_tables(np.ones((count + 1, 1)), y)
+
+
+def test_infinite_cells_are_counted_and_the_first_is_named() -> None:
+    X = np.array([[1.0, 2.0], [3.0, -np.inf], [np.inf, 4.0]])
+    with pytest.raises(InputError, match=r"column 1 holds inf in row 1 .* and 2 cell\(s\) in all"):
+        Observations.from_tables(X)
+
+
+def test_bytes_in_another_order_are_put_right() -> None:
+    observed = Observations.from_tables(EXPECTED.astype(">f8"), LABELS)
+    assert observed.X.dtype.isnative
+    assert observed.Y.dtype.isnative
+    np.testing.assert_array_equal(observed.X, EXPECTED)
+
+
+def test_numbers_of_one_type_are_not_copied() -> None:
+    observed = Observations.checked(Table(EXPECTED, None), Table(EXPECTED_LABELS, None))
+    assert observed.X is EXPECTED
+    assert observed.Y is EXPECTED_LABELS
+
+
+def test_labels_with_one_observed_value_are_left_out() -> None:
+    Y = np.array([[1.0, 0.0, 0.0, nan], [1.0, 0.0, 1.0, nan], [nan, nan, 1.0, nan]])
+    observed = Observations(np.ones((3, 1)), Y, ("a",), tuple("wxyz"))
+    found = observed.without_one_sided_labels()
+    np.testing.assert_array_equal(found.Y, np.where([False, False, True, False], Y, nan))
+    assert found.label_names == observed.label_names
+    both = Observations(np.ones((3, 1)), Y[:, 2:])
+    assert both.without_one_sided_labels() is both
+
+
+def test_cells_can_be_held_out_and_tables_told_apart() -> None:
+    observed = Observations(EXPECTED, EXPECTED_LABELS)
+    held = np.array([[True, False], [False, False], [False, True]])
+    fewer = observed.without(held, ~held)
+    np.testing.assert_array_equal(fewer.X_known, observed.X_known & ~held)
+    np.testing.assert_array_equal(fewer.Y_known, observed.Y_known & held)
+    same = Observations(EXPECTED.copy(order="F"), EXPECTED_LABELS.copy())
+    assert len(same.fingerprint) == 16
+    assert same.fingerprint == observed.fingerprint
+    others = [
+        fewer,
+        Observations(EXPECTED.reshape(2, 3), EXPECTED_LABELS),
+        Observations(EXPECTED, EXPECTED_LABELS[:, ::-1]),
+    ]
+    assert len({one.fingerprint for one in (observed, *others)}) == 4
 
 
 def test_input_is_not_changed() -> None:

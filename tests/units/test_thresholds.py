@@ -102,6 +102,38 @@ def test_with_ties_nothing_is_predicted_more_often_than_observed(seed: int) -> N
     assert ((predicted == wanted) | (predicted + ties > wanted)).all()
 
 
+def test_thresholds_lie_in_the_middle_between_two_probabilities() -> None:
+    probability = np.array([[0.8, 0.5, 0.3], [0.6, 0.1, 0.3], [0.2, 0.9, 0.3], [0.4, 0.7, 0.3]])
+    # One of four, none, all; then two of four where all are equal.
+    np.testing.assert_allclose(
+        cardinality_thresholds(np.array([0.25, 0.0, 1.0]), probability), [0.7, 0.95, 0.15]
+    )
+    np.testing.assert_allclose(
+        cardinality_thresholds(np.array([0.6, 0.4, 0.5]), probability), [0.5, 0.6, 0.3]
+    )
+    # Shares that no number of rows is, as rounding may leave them.
+    np.testing.assert_allclose(cardinality_thresholds(np.array([1.3, -0.2]), probability[:, :2]), [0.1, 0.95])
+    truth = np.array([1.0, 0, 1, 1, 0, 1, 1])
+    given = np.array([0.9, 0.8, 0.7, 0.6, 0.3, 0.5, 0.4])
+    # The first six have five of five ones.
+    np.testing.assert_allclose(f1_thresholds(np.zeros(7, int), truth, given, 1), [0.35])
+    # All have to be predicted: from the lowest to nothing.
+    np.testing.assert_allclose(
+        f1_thresholds(np.zeros(3, int), np.ones(3), np.array([0.4, 0.5, 0.9]), 1), [0.2]
+    )
+
+
+@pytest.mark.parametrize(("ones", "own"), [(4, False), (5, True)])
+def test_a_label_needs_five_ones_for_a_threshold_of_its_own(ones: int, own: bool) -> None:
+    # Its ones lie above all else; pooled with another label's, which lie lower, the best cut is lower.
+    column = np.repeat([0, 1], [ones + 1, 20])
+    truth = np.concatenate((np.ones(ones), [0], np.ones(20)))
+    probability = np.concatenate((np.full(ones, 0.9), [0.8], np.full(20, 0.3)))
+    first, second = f1_thresholds(column, truth, probability, 2)
+    assert first == pytest.approx(0.85 if own else 0.15)
+    assert second == pytest.approx(0.15)
+
+
 @pytest.mark.parametrize(
     "bad", ["f2", "", -0.1, 1.5, np.nan, True, None, [0.5, 2.0], [[0.5]], ["a"], object(), [0.5, None]]
 )

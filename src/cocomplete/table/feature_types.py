@@ -195,7 +195,20 @@ def _category(column: Column, label: str) -> Kind:
     if isinstance(column, DateColumn):
         msg = f"feature_types says that {label} is a category, but it holds dates; call it a 'date'"
         raise InputError(msg)
-    return Category.of(column)
+    return _with_values(column, label, "feature_types")
+
+
+def _with_values(column: Column, label: str, parameter: str) -> Kind:
+    """Make a category, which has to have a value that can be filled in."""
+    kind = Category.of(column)
+    if not kind.levels:
+        word = "class" if parameter == "label_types" else "category"
+        msg = (
+            f"{parameter} says that {label} is a {word}, but none of its cells is known, so that there is no "
+            "value to fill in; leave the column out"
+        )
+        raise InputError(msg)
+    return kind
 
 
 def _with_levels(levels: list[Any] | None, column: Column, label: str) -> Kind:
@@ -252,7 +265,7 @@ def _date(column: Column, label: str) -> Kind:
 
 def _label_kind(kind: str, column: Column, label: str) -> Any:
     if kind == "class" and not isinstance(column, DateColumn):
-        return Category.of(column)
+        return _with_values(column, label, "label_types")
     if kind == "tags" and isinstance(column, TextColumn):
         return Tags.of(column)
     if kind == "yes-no" and isinstance(column, np.ndarray):

@@ -93,9 +93,10 @@ class Category:
 
     def drawn(self, encoded: FloatArray) -> NDArray[Any]:
         """Give the value that is marked."""
-        if len(self.levels) <= 2:
-            return self._named((encoded[:, 0] > 0.5).astype(np.intp) if len(self.levels) == 2 else 0)
-        return self._named(np.argmax(encoded, axis=1))
+        if len(self.levels) > 2:
+            return self._named(np.argmax(encoded, axis=1))
+        second = encoded[:, 0] > 0.5 if len(self.levels) == 2 else np.zeros(len(encoded))
+        return self._named(second.astype(np.intp))
 
     def chosen(self, probability: FloatArray, thresholds: FloatArray) -> NDArray[Any]:
         """Give the likeliest value, whatever the thresholds of its columns are."""
