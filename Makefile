@@ -15,7 +15,7 @@ demo: $(VENV)/.installed
 
 # One worker per core, one thread per worker; --dist loadfile makes what a file's tests share once.
 test: check
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

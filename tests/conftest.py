@@ -1,6 +1,7 @@
 """Settings every test shares."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import numba
@@ -12,10 +13,32 @@ from hypothesis import settings
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("steady")
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the tests in the background ignores Ctrl-C for them and for processes of theirs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 THREADS = numba.get_num_threads()
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores among them; more threads than cores would only wait for each other.
     numba.set_num_threads(1)
+
+LONGEST = (
+    "test_ugly_numbers",
+    "test_default_laws",
+    "test_checkpoints",
+    "test_dask",
+    "test_sklearn_contract",
+    "test_report_page",
+    "test_pages",
+)
+"""Files that take longest come first, so that no worker is left alone with one of them in the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the longest files to the front; the others stay in their random order."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 @pytest.fixture(scope="module")

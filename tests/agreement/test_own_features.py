@@ -15,7 +15,7 @@ from tests.sparse_tables import Pair
 def words_and_labels(n: int, seed: int = 0) -> Pair:
     """Forty words; label j follows from word j, and from nothing else."""
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, 40), density=0.1, rng=rng, format="csr")
+    X = sparse.random_array((n, 40), density=0.1, random_state=rng, format="csr")
     X.data[:] = 2
     rate = np.where(X.toarray()[:, :12] > 0, 0.7, 0.03)
     return X, sparse.csr_array((rng.random(rate.shape) < rate).astype(float))

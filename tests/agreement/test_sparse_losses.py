@@ -77,7 +77,7 @@ def test_gradients_are_those_of_finite_differences(rule: str) -> None:
 @pytest.mark.parametrize("zeros", [True, False])
 def test_scales_are_those_of_the_dense_table(zeros: bool) -> None:
     rng = np.random.default_rng(1)
-    X = sparse.random_array((60, 12), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((60, 12), density=0.2, random_state=rng, format="csr")
     X = sparse.csr_array(sparse.hstack((X, sparse.csr_array(rng.standard_normal((60, 3))))))
     X.data[:4] = np.nan
     X.data[-1] = 1e6
@@ -124,9 +124,9 @@ def test_a_krylov_norm_is_next_to_the_true_one_and_not_below(monkeypatch: pytest
 def stored_panel(seed: int = 0) -> tuple[FloatArray, sparse.csr_array, sparse.csr_array]:
     rng = np.random.default_rng(seed)
     T = 4 * rng.standard_normal((7, 11))
-    Y = sparse.random_array((9, 11), density=0.4, rng=rng, format="csr")
+    Y = sparse.random_array((9, 11), density=0.4, random_state=rng, format="csr")
     Y.data[:] = rng.choice([0.0, 1.0, np.nan], Y.nnz)
-    return T, Y, sparse.random_array((9, 5), density=0.5, rng=rng, format="csr")
+    return T, Y, sparse.random_array((9, 5), density=0.5, random_state=rng, format="csr")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -207,28 +207,28 @@ def test_wrong_usage_is_2_and_help_and_version_are_0() -> None:
     assert version.stdout.startswith("cocomplete 0.")
 
 
-def test_demo_says_what_it_did_and_is_safe_to_repeat(tmp_path: Path) -> None:
-    one = run("demo", folder=tmp_path)
-    assert one.returncode == 0, one.stderr
-    assert "SYNTHETIC" in one.stdout
-    assert "completed.csv" in one.stdout
-    completed = pl.read_csv(tmp_path / "cocomplete-demo" / "completed.csv")
-    assert completed.shape == (400, 37)
-    assert completed.null_count().sum_horizontal().item() == 0
-    incomplete = pl.read_csv(tmp_path / "cocomplete-demo" / "incomplete.csv")
-    for name in incomplete.columns:
-        known = incomplete[name].is_not_null()
-        assert (incomplete[name].filter(known) == completed[name].filter(known)).all()
-    files = {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
-    assert sorted(files) == ["completed.csv", "incomplete.csv", "report.html", "truth.csv"]
-    assert "Report, for any browser: cocomplete-demo/report.html" in one.stdout
-    (tmp_path / "cocomplete-demo" / "completed.csv").write_text("mine")
+def test_demo_says_what_it_did_and_writes_over_nothing_unasked(tmp_path: Path) -> None:
+    folder = tmp_path / "cocomplete-demo"
+    folder.mkdir()
+    (folder / "completed.csv").write_text("mine")
     refused = run("demo", folder=tmp_path)
     assert refused.returncode == 1
     assert "exists and differs" in refused.stderr
-    assert (tmp_path / "cocomplete-demo" / "completed.csv").read_text() == "mine"
-    assert run("demo", "--force", folder=tmp_path).returncode == 0
-    assert files == {file.name: file.read_bytes() for file in (tmp_path / "cocomplete-demo").iterdir()}
+    assert (folder / "completed.csv").read_text() == "mine"
+    done = run("demo", "--force", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "SYNTHETIC" in done.stdout
+    assert "completed.csv" in done.stdout
+    completed = pl.read_csv(folder / "completed.csv")
+    assert completed.shape == (400, 37)
+    assert completed.null_count().sum_horizontal().item() == 0
+    incomplete = pl.read_csv(folder / "incomplete.csv")
+    for name in incomplete.columns:
+        known = incomplete[name].is_not_null()
+        assert (incomplete[name].filter(known) == completed[name].filter(known)).all()
+    files = sorted(file.name for file in folder.iterdir())
+    assert files == ["completed.csv", "incomplete.csv", "report.html", "truth.csv"]
+    assert "Report, for any browser: cocomplete-demo/report.html" in done.stdout
 
 
 def test_ctrl_c_ends_with_130_and_writes_nothing(table: Path) -> None:

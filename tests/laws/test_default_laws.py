@@ -1,6 +1,7 @@
 """Laws of the default estimator: what must not change its answer, and what its attributes describe."""
 
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ from cocomplete.completion import Completion
 from cocomplete.solvers.choice import solve
 
 nan = np.nan
+
+SEEDS = st.integers(0, 9)
+"""Of tables: every law is tried on some of the same ten, whose answers are then worked out once. The campaign
+of docs/trust.md has others."""
 
 NEXT_TO_NOTHING = 1e-6
 """Of a column's spread, or of a probability."""
@@ -52,6 +57,12 @@ def completed(X: FloatArray, Y: FloatArray, **params: Any) -> Completion:
         return CoCompleter(**params).fit(X, Y).complete(X, Y)
 
 
+@cache
+def plain(seed: int) -> Completion:
+    """The answer to a table as it is."""
+    return completed(*table(seed))
+
+
 def spread(X: FloatArray) -> FloatArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -76,27 +87,27 @@ def rearranged(
     )
 
 
-@settings(max_examples=8)
-@given(st.integers(0, 100_000))
+@settings(max_examples=6)
+@given(SEEDS)
 def test_the_order_of_rows_columns_and_labels_means_nothing(seed: int) -> None:
     X, Y = table(seed)
     rng = np.random.default_rng(seed)
     rows, columns, labels = (rng.permutation(size) for size in (*X.shape, Y.shape[1]))
     there = completed(X[rows][:, columns], Y[rows][:, labels])
-    assert_same(there, rearranged(completed(X, Y), rows, columns, labels), spread(X)[columns])
+    assert_same(there, rearranged(plain(seed), rows, columns, labels), spread(X)[columns])
 
 
-@settings(max_examples=5)
-@given(st.integers(0, 100_000), st.integers(1, 4))
+@settings(max_examples=4)
+@given(SEEDS, st.integers(1, 4))
 def test_rows_of_which_nothing_is_known_change_nothing(seed: int, count: int) -> None:
     X, Y = table(seed)
     n = len(X)
     wider = completed(*(np.vstack((part, np.full((count, part.shape[1]), nan))) for part in (X, Y)))
-    assert_same(rearranged(wider, slice(n), slice(None), slice(None)), completed(X, Y), spread(X))
+    assert_same(rearranged(wider, slice(n), slice(None), slice(None)), plain(seed), spread(X))
 
 
-@settings(max_examples=5)
-@given(st.integers(0, 100_000), st.floats(-5, 5))
+@settings(max_examples=4)
+@given(SEEDS, st.floats(-5, 5))
 def test_constant_columns_change_nothing_and_have_no_spread(seed: int, value: float) -> None:
     X, Y = table(seed)
     constant = np.full((len(X), 2), value)
@@ -104,13 +115,13 @@ def test_constant_columns_change_nothing_and_have_no_spread(seed: int, value: fl
     # A label that is always 1 is constant too.
     wider = completed(np.hstack((constant, X)), np.hstack((Y, np.ones((len(Y), 1)))))
     narrow = rearranged(wider, slice(None), slice(2, None), slice(Y.shape[1]))
-    assert_same(narrow, completed(X, Y), spread(X))
+    assert_same(narrow, plain(seed), spread(X))
     np.testing.assert_array_equal(wider.X[:, 0], value)
     np.testing.assert_array_equal(wider.X_std[:, :2], 0)
 
 
-@settings(max_examples=5)
-@given(st.integers(0, 100_000))
+@settings(max_examples=4)
+@given(SEEDS)
 def test_a_change_of_units_changes_units_alone(seed: int) -> None:
     X, Y = table(seed)
     rng = np.random.default_rng(seed)
@@ -123,11 +134,11 @@ def test_a_change_of_units_changes_units_alone(seed: int) -> None:
     offset = np.where(number, 5 * rng.normal(size=len(number)), 0.0)
     moved = completed(X * factor + offset, Y)
     back = moved._replace(X=(moved.X - offset) / factor, X_std=moved.X_std / factor)
-    assert_same(back, completed(X, Y), spread(X))
+    assert_same(back, plain(seed), spread(X))
 
 
 @settings(max_examples=4)
-@given(st.integers(0, 100_000))
+@given(SEEDS)
 def test_the_sign_of_a_feature_means_nothing(seed: int) -> None:
     """Found by the campaign: the sign decided which cells were held out, and so who answers."""
     X, Y = table(seed)
@@ -138,16 +149,16 @@ def test_the_sign_of_a_feature_means_nothing(seed: int) -> None:
         )
     turn = np.where(types == "number", -1.0, 1.0)
     moved = completed(X * turn, Y)
-    assert_same(moved._replace(X=moved.X * turn), completed(X, Y), spread(X))
+    assert_same(moved._replace(X=moved.X * turn), plain(seed), spread(X))
 
 
 @settings(max_examples=4)
-@given(st.integers(0, 100_000))
+@given(SEEDS)
 def test_which_value_of_a_label_is_called_1_means_nothing(seed: int) -> None:
     """Found by the campaign, likewise."""
     X, Y = table(seed)
     moved = completed(X, 1 - Y)
-    assert_same(moved._replace(Y_proba=1 - moved.Y_proba), completed(X, Y), spread(X))
+    assert_same(moved._replace(Y_proba=1 - moved.Y_proba), plain(seed), spread(X))
 
 
 def test_columns_that_never_vary_are_all_there_is() -> None:

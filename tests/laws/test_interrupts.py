@@ -252,12 +252,12 @@ def test_keep_while_members_are_judged_uses_the_kinds_that_were_finished(data: B
         assert {one["name"] for one in model.members_} == {"average", "average of normal scores"}
 
 
-@pytest.mark.parametrize("after", [1, 3])
-def test_keep_in_an_average_keeps_what_was_reached(data: Bunch, after: int) -> None:
-    model = kept(data, after, "averaging")
-    done, whole = model.complete(data.X, data.Y), CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
-    assert np.isfinite(done.X).all()
-    assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
+def test_keep_in_an_average_keeps_what_was_reached(data: Bunch) -> None:
+    whole = CoCompleter().fit(data.X, data.Y).complete(data.X, data.Y)
+    for after in (1, 3):
+        done = kept(data, after, "averaging").complete(data.X, data.Y)
+        assert np.isfinite(done.X).all()
+        assert hamming_error(data.Y_true, done.Y) < hamming_error(data.Y_true, whole.Y) + 0.05
 
 
 def test_keep_after_averages_are_fitted_leaves_the_averages(

@@ -15,7 +15,7 @@ nan = np.nan
 
 CASES, BATCH = 2000, 100
 
-DEAR = 0.03
+DEAR = 0.02
 """Share of cases in which an ensemble or penalties are chosen, so that all take less than a minute."""
 
 FAILED_ONCE = (4150, 4728, 6514, 7918, 7941, 8756, 9017, 10690, 11326, 11521, 14354)

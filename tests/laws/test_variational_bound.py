@@ -300,7 +300,7 @@ def test_noise_and_precisions_are_where_the_bound_is_highest(observed: Observati
     updated = ascent._updated(point, learns=True)
     best = point.state._replace(noise=updated.noise)
     highest, least = ascent._bound(best, *point[1:3]), factor_divergence(ascent, updated, point.sums)
-    used = [k for k, group in enumerate(ascent.groups) if group.size]
+    used = np.flatnonzero(ascent.sizes)
     for factor in (1 - off, 1 + off):
         for j in range(observed.n_features):
             noise = best.noise.copy()

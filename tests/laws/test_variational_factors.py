@@ -87,10 +87,10 @@ def test_a_better_basis_has_no_lower_bound_than_the_old_one(seed: int) -> None:
     ascent = Recording(Cells.of(random_rows(rng, 9, d, labels)), np.zeros(d + labels))
     _, state, sums = random_state(rng, ascent, k)
     spread = ascent._spread(state, sums)
-    plain = state._replace(precision=ascent._learnt(spread.columns))
+    plain = state._replace(precision=ascent._learnt(spread))
     better = ascent._in_better_basis(state, sums)
     there = spread.stretched(ascent.basis(better), 9 - d - labels)
-    highest = ascent._divergence(better.noise, better.precision, there)
+    highest = ascent._divergence(better.precision, there)
     assert highest <= factor_divergence(ascent, plain, sums) <= factor_divergence(ascent, state, sums)
 
 

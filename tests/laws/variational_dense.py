@@ -61,7 +61,7 @@ class Recording(_Ascent):
 
 def factor_divergence(ascent: _Ascent, state: FactorState, sums: Sums) -> float:
     """Of factors from their priors, in the basis of the sums."""
-    return ascent._divergence(state.noise, state.precision, ascent._spread(state, sums))
+    return ascent._divergence(state.precision, ascent._spread(state, sums))
 
 
 def prior_precision(ascent: _Ascent, precision: FloatArray) -> FloatArray:

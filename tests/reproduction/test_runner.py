@@ -160,20 +160,20 @@ def test_a_record_has_its_cost_and_its_warnings(tmp_path: Path) -> None:
 
 def test_killing_the_command_loses_at_most_the_trial_under_way(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()", "reproduce", "table1"]
-    command += ["--rows", "1", "--methods", "true-z", "--trials", "6", "--out"]
+    command += ["--rows", "1", "--methods", "true-z", "--trials", "3", "--out"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     file = killed / "results" / "table1.jsonl"
     process = subprocess.Popen([*command, killed], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (file.exists() and file.read_bytes().count(b"\n") >= 2):
+    while time.monotonic() < deadline and not (file.exists() and file.read_bytes().count(b"\n") >= 1):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     kept = len(Results(file).read())
-    assert kept >= 2
+    assert kept >= 1
     again = subprocess.run([*command, killed], capture_output=True, text=True, check=True)
-    if kept < 6:
-        assert f"table1: {kept} of 6 trials are in" in again.stderr
+    if kept < 3:
+        assert f"table1: {kept} of 3 trials are in" in again.stderr
     fresh = subprocess.run([*command, whole], capture_output=True, text=True, check=True)
     assert again.stdout == fresh.stdout
     assert (killed / "table1.html").read_text() == (whole / "table1.html").read_text()

@@ -243,8 +243,8 @@ def test_without_labels_penalties_are_chosen_on_held_out_features(rule: str) -> 
 def test_no_dense_table_is_ever_made(monkeypatch: pytest.MonkeyPatch) -> None:
     n, d, n_labels = 8000, 1000, 2500
     rng = np.random.default_rng(0)
-    X = sparse.random_array((n, d), density=0.005, rng=rng, format="csr", dtype=np.float32)
-    Y = sparse.random_array((n, n_labels), density=0.005, rng=rng, format="csr", dtype=np.float32)
+    X = sparse.random_array((n, d), density=0.005, random_state=rng, format="csr", dtype=np.float32)
+    Y = sparse.random_array((n, n_labels), density=0.005, random_state=rng, format="csr", dtype=np.float32)
     Y.data[:] = 1
     # Every thread has panels of its own, whatever the table: they are small here, so that a copy would show.
     for place in ("solvers.sparse_losses", "fitted.sparse_model"):
@@ -338,7 +338,7 @@ def test_what_a_sparse_model_cannot_do_is_refused(pair: Pair, fitted: CoComplete
 
 def test_a_table_without_signal_has_rank_nothing_and_answers_rates() -> None:
     rng = np.random.default_rng(0)
-    X = sparse.random_array((80, 6), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((80, 6), density=0.2, random_state=rng, format="csr")
     Y = sparse.csr_array((rng.random((80, 4)) < 0.2).astype(float))
     model = CoCompleter(
         sparse_missing="zero", rank_penalty=1e3, residual_penalty=0.0, feature_weight=0.5

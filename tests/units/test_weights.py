@@ -91,7 +91,7 @@ def test_a_quadratic_on_the_simplex_meets_the_conditions_of_its_minimum() -> Non
         slope = H @ w + g
         # Where there is weight slopes are equal, and nowhere smaller.
         assert slope[w > 0] == pytest.approx(slope.min(), abs=1e-9)
-        came_back += int((w[_left_out_one_by_one(H, g)] > 0).any())
+        came_back += bool((w[_left_out_one_by_one(H, g)] > 0).any())
     # Some of them only because a member that had left came back.
     assert came_back > 3
 

@@ -170,10 +170,16 @@ class LabelKernelKind:
     ) -> Iterator[tuple[KernelRegression, FloatArray]]:
         """Fit growing variances to a fold's visible labels; give them and what they predict held-out ones."""
         fold, visible = fits.fold, fits.observed
-        asked, place = np.unique(fold.row, return_inverse=True)
-        rows = fits.completed.take(asked)
+        labels = np.flatnonzero(fold.column >= visible.n_features)
+        asked, place = np.unique(fold.row[labels], return_inverse=True)
+        near: FloatArray | None = None
         for fitted in kernel_path(fits.source, fits.completed, visible.Y, fits.keys.rows, variances):
-            yield fitted, fitted.of(rows).mean[place, fold.column]
+            means = np.full(fold.row.size, np.nan)
+            if labels.size:
+                if near is None:
+                    near = fits.completed.take(asked).radial(fitted.landmarks)
+                means[labels] = fitted.log_odds(near)[place, fold.column[labels] - visible.n_features]
+            yield fitted, means
 
     def fit(self, setting: Any, fits: SharedFits, parts: Collection[Part]) -> Member:
         """Fit one variance; the mode is unique, so that no path need lead there."""

@@ -192,8 +192,12 @@ class KernelRegression:
         mean = np.full((n, d + len(self.intercept)), np.nan)
         for first in range(0, n, BLOCK):
             some = slice(first, first + BLOCK)
-            mean[some, d:] = self.intercept + rows.take(some).radial(self.landmarks) @ self.coefficients
+            mean[some, d:] = self.log_odds(rows.take(some).radial(self.landmarks))
         return Prediction(mean, np.full((n, d), np.nan))
+
+    def log_odds(self, near: FloatArray) -> FloatArray:
+        """Give the labels' log-odds of rows by their kernel with the landmarks."""
+        return np.asarray(self.intercept + near @ self.coefficients)
 
 
 def kernel_path(
@@ -203,7 +207,7 @@ def kernel_path(
     keys: NDArray[np.uint64],
     variances: Sequence[float] = VARIANCES,
 ) -> Iterator[KernelRegression]:
-    """Fit every label for growing variances, each from the one before.
+    """Fit every label for growing variances, each from the one before; all have the same landmarks.
 
     Parameters
     ----------

@@ -50,25 +50,24 @@ class NormalScores(FieldsAlone):
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Give known cells their normal scores; ties share one, values between observed ones interpolate."""
-        # Column by column, which in their own order lie far apart.
+        # Column by column, which in their own order lie far apart; what can be done for all cells at once is.
         columns = np.ascontiguousarray(X.T)
+        known = ~np.isnan(columns)
+        end = np.cumsum(known.sum(axis=1))
+        of = np.repeat(np.arange(len(columns)), np.diff(end, prepend=0))
+        # In single precision a slope may be too small to be a number.
+        asked = np.clip(columns[known], self.low[of], self.high[of]).astype(np.float64)
+        share = np.full(asked.size, 0.5)
+        for j, (distinct, middle) in enumerate(self._ranks):
+            if len(distinct) > 1:
+                some = slice(end[j - 1] if j else 0, end[j])
+                share[some] = np.interp(asked[some], distinct, middle)
+        score = ndtri(share)
+        ends = self._ends[:, of]
+        for beyond, (value, at, slope) in ((asked < ends[0], ends[:3]), (asked > ends[3], ends[3:])):
+            score[beyond] = at[beyond] + (asked[beyond] - value[beyond]) / slope[beyond]
         out = np.full_like(columns, np.nan)
-        for j, (values, column) in enumerate(zip(self.values, columns, strict=True)):
-            known = ~np.isnan(column)
-            if len(values) == 0 or values[0] == values[-1]:
-                out[j, known] = 0
-                continue
-            # In single precision a slope may be too small to be a number.
-            asked = np.clip(column[known], self.low[j], self.high[j]).astype(np.float64)
-            distinct, middle = self._ranks[j]
-            score = ndtri(np.interp(asked, distinct, middle))
-            below, above = asked < values[0], asked > values[-1]
-            if below.any() or above.any():
-                low, high = self._slopes[j]
-                ends = ndtri(middle[0]), ndtri(middle[-1])
-                score = np.where(below, ends[0] - (values[0] - asked) / low, score)
-                score = np.where(above, ends[1] + (asked - values[-1]) / high, score)
-            out[j, known] = score
+        out[known] = score
         return np.ascontiguousarray(out.T)
 
     def value(self, column: int, z: FloatArray) -> FloatArray:
@@ -102,6 +101,16 @@ class NormalScores(FieldsAlone):
             distinct, first = np.unique(values, return_index=True)
             middle = first + np.diff(np.append(first, len(values))) / 2
             found.append((distinct, middle / max(len(values), 1)))
+        return found
+
+    @cached_property
+    def _ends(self) -> FloatArray:
+        """Lowest value of each column, its score and the slope below it; the same of the highest."""
+        found = np.tile([[-np.inf], [0], [1], [np.inf], [0], [1]], len(self.values))
+        for j, (distinct, middle) in enumerate(self._ranks):
+            if len(distinct) > 1:
+                low, high = self._slopes[j]
+                found[:, j] = distinct[0], ndtri(middle[0]), low, distinct[-1], ndtri(middle[-1]), high
         return found
 
     @cached_property

@@ -111,20 +111,14 @@ def whitening(spread: FloatArray) -> FloatArray:
     return B
 
 
-def rotation(
-    stretch: FloatArray, groups: list[FloatArray], members: tuple[NDArray[np.intp], ...]
-) -> FloatArray:
+def rotation(columns: FloatArray, sizes: NDArray[np.intp]) -> FloatArray:
     """Turn of the factors that makes the columns' second moments diagonal, groups weighed by their number."""
-    width = len(stretch)
-    R = np.eye(width)
-    total = np.zeros((width - 1, width - 1))
-    for second, member in zip(groups, members, strict=True):
-        turned = (stretch.T @ second @ stretch)[1:, 1:]
-        trace = np.trace(turned)
-        if trace > 0:
-            total += member.size / trace * turned
-    if width > 1:
-        R[1:, 1:] = np.linalg.eigh(total)[1][:, ::-1]
+    R = np.eye(columns.shape[-1])
+    if len(R) > 1:
+        own = columns[:, 1:, 1:]
+        trace = own.trace(axis1=1, axis2=2)
+        weight = np.divide(sizes, trace, out=np.zeros(len(sizes)), where=trace > 0)
+        R[1:, 1:] = np.linalg.eigh(np.tensordot(weight, own, 1))[1][:, ::-1]
     return R
 
 

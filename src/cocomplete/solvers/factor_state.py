@@ -61,7 +61,7 @@ class FactorState(NamedTuple):
         precision = np.repeat(np.array(START_PRECISION)[:, None], k, axis=1)
         return self._replace(V=V, second=pack(second), precision=np.hstack((self.precision, precision)))
 
-    def unsupported(self, groups: tuple[NDArray[np.intp], ...]) -> NDArray[np.intp]:
+    def unsupported(self, groups: tuple[slice, ...]) -> NDArray[np.intp]:
         """Give the factors whose posterior is little more than their prior, in every group of columns."""
         second = diagonals(self.second, self.width)
         supported = np.zeros(self.width, bool)
@@ -77,7 +77,7 @@ class Spread(NamedTuple):
 
     Attributes
     ----------
-    columns : list of ndarray of shape (k + 1, k + 1)
+    columns : ndarray of shape (2, k + 1, k + 1)
         Σ E[v vᵀ] over numbers, and over 0/1 columns.
     rows : ndarray of shape (k + 1, k + 1)
         Σ E[u uᵀ].
@@ -85,15 +85,24 @@ class Spread(NamedTuple):
         Σ log |precision| of all of them.
     """
 
-    columns: list[FloatArray]
+    columns: FloatArray
     rows: FloatArray
     log_det: float
+
+    @property
+    def columns_diagonal(self) -> FloatArray:
+        """Σ E[v²] of every factor over numbers, and over 0/1 columns."""
+        return self.columns.diagonal(axis1=1, axis2=2)
 
     def stretched(self, B: FloatArray, surplus: int) -> "Spread":
         """Change the basis: v ← Bᵀ v, u ← B⁻¹ u; there are so many more rows than columns."""
         inverse = np.linalg.inv(B)
         return Spread(
-            [B.T @ second @ B for second in self.columns],
+            B.T @ self.columns @ B,
             inverse @ self.rows @ inverse.T,
             self.log_det + 2 * surplus * float(np.linalg.slogdet(B)[1]),
         )
+
+    def turned(self, R: FloatArray) -> "Spread":
+        """Change the basis by a rotation, of which no determinant changes."""
+        return Spread(R.T @ self.columns @ R, R.T @ self.rows @ R, self.log_det)

@@ -235,12 +235,13 @@ def diagonals(packed: FloatArray, k: int) -> FloatArray:
     return packed[..., np.arange(1, k + 1).cumsum() - 1]
 
 
+@lru_cache(maxsize=64)
 def weights(k: int) -> FloatArray:
     """How often each entry of a packed k × k matrix stands in the whole one."""
     return np.bincount(_triangle(k)[1]).astype(np.float64)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _triangle(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where packed entries are in a whole k × k matrix, and where whole ones are among the packed."""
     row, column = np.tril_indices(k)

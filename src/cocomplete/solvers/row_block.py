@@ -5,6 +5,7 @@ the expected curvature and slope of its log-likelihood under the posterior of t:
 and Lin, 2017). Sites are all that a block keeps from one pass to the next; rows are worked out anew.
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -184,9 +185,9 @@ class RowBlock:
         n, m = cells.shape
         if not self.labels.size:
             return self.rows(columns)[0], np.ones(n, bool)
-        row, column = np.repeat(np.arange(n), np.diff(cells.y_start)), cells.y_column - np.int32(d)
+        row, column = np.repeat(np.arange(n), np.diff(cells.y_start)), self._label_places.column
         V, second, truth = columns.V[d:], columns.second[d:], cells.y_value.astype(np.float64)
-        sites = self.sites
+        sites, count = self.sites, np.diff(cells.y_start)
         # What numbers add to a row does not change.
         self.place(Sites(np.zeros(row.size), np.zeros(row.size)))
         H_numbers, g_numbers = self._sums(columns)
@@ -197,8 +198,8 @@ class RowBlock:
         made = Sites(*(each.copy() for each in sites))
         for _ in range(most):
             some, own = np.flatnonzero(moves), np.flatnonzero(moves[row])
-            start = np.concatenate(([0], np.cumsum(np.diff(cells.y_start)[some])))
-            weight, pull = (_matrix(start, column[own], each[own], m - d) for each in sites)
+            where = _Places.of(np.concatenate(([0], np.cumsum(count[some]))), column[own], m - d)
+            weight, pull = (where.matrix(each[own]) for each in sites)
             H, g = weight @ second, pull @ V
             H += H_numbers[some]
             g += g_numbers[some]
@@ -206,7 +207,7 @@ class RowBlock:
             rows.U[some], rows.second[some] = g, H
             for each, other in zip(made, sites, strict=True):
                 each[own] = other[own]
-            t, variance = _cells_moments(start, column[own], Rows(g, H), V, second)
+            t, variance = where.moments(Rows(g, H), V, second)
             moves[:] = False
             moves[row[own[np.abs(t - before[own]) >= tol]]] = True
             if not moves.any():
@@ -225,9 +226,13 @@ class RowBlock:
 
     def label_moments(self, rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of t in every label cell."""
+        d = self.cells.n_features
+        return self._label_places.moments(rows, columns.V[d:], columns.second[d:])
+
+    @cached_property
+    def _label_places(self) -> "_Places":
         cells, d = self.cells, self.cells.n_features
-        column = cells.y_column - np.int32(d)
-        return _cells_moments(cells.y_start, column, rows, columns.V[d:], columns.second[d:])
+        return _Places.of(cells.y_start, cells.y_column - np.int32(d), cells.shape[1] - d)
 
     def _target(self, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:
         """Sites that the labels' posteriors ask for, and the labels' expected log-likelihood."""
@@ -249,31 +254,48 @@ def label_scores(truth: FloatArray, log_odds: FloatArray) -> FloatArray:
     return np.asarray(4 * (truth - expit(log_odds)), np.float64)
 
 
-def _cells_moments(
-    start: NDArray[np.int64], column: NDArray[np.int32], rows: Rows, V: FloatArray, second: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of t in cells, which are given row by row (CSR)."""
-    n, m = len(rows.U), len(V)
-    doubled = second * weights(V.shape[1])
-    if column.size >= DENSE * n * m:
-        flat = np.repeat(np.arange(n) * m, np.diff(start)) + column
-        t = (rows.U @ V.T).ravel()[flat]
-        return t, np.maximum((rows.second @ doubled.T).ravel()[flat] - t**2, 0)
-    t, variance = np.empty(column.size), np.empty(column.size)
-    cell_moments(start, column, *rows, np.ascontiguousarray(V), doubled, t, variance)
-    return t, variance
+class _Places(NamedTuple):
+    """Where cells are in a table of some rows and columns.
 
+    Attributes
+    ----------
+    start, column : CSR pattern
+    shape : tuple of int
+    flat : ndarray of int, or None
+        Their places among all cells of the table, if working with all of them pays.
+    """
 
-def _matrix(
-    start: NDArray[np.int64], column: NDArray[np.int32], values: FloatArray, m: int
-) -> FloatArray | sparse.csr_array:
-    """Make a matrix of some rows' cells, dense where products then are quicker."""
-    n = len(start) - 1
-    if values.size < DENSE * n * m:
-        return sparse.csr_array((values, column, start), shape=(n, m))
-    table: FloatArray = np.zeros((n, m))
-    table.ravel()[np.repeat(np.arange(n) * m, np.diff(start)) + column] = values
-    return table
+    start: NDArray[np.int64]
+    column: NDArray[np.int32]
+    shape: tuple[int, int]
+    flat: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, start: NDArray[np.int64], column: NDArray[np.int32], m: int) -> "_Places":
+        """Find them."""
+        n = len(start) - 1
+        flat = None
+        if column.size >= DENSE * n * m:
+            flat = np.repeat(np.arange(n) * m, np.diff(start)) + column
+        return cls(start, column, (n, m), flat)
+
+    def matrix(self, values: FloatArray) -> FloatArray | sparse.csr_array:
+        """Make a matrix of one number per cell, dense where products then are quicker."""
+        if self.flat is None:
+            return sparse.csr_array((values, self.column, self.start), shape=self.shape)
+        table: FloatArray = np.zeros(self.shape)
+        table.ravel()[self.flat] = values
+        return table
+
+    def moments(self, rows: Rows, V: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of every cell's t."""
+        doubled = second * weights(V.shape[1])
+        if self.flat is not None:
+            t = (rows.U @ V.T).ravel()[self.flat]
+            return t, np.maximum((rows.second @ doubled.T).ravel()[self.flat] - t**2, 0)
+        t, variance = np.empty(self.column.size), np.empty(self.column.size)
+        cell_moments(self.start, self.column, *rows, np.ascontiguousarray(V), doubled, t, variance)
+        return t, variance
 
 
 def _first_sites(cells: Cells, base: FloatArray) -> Sites:
@@ -293,14 +315,18 @@ def _target(
     probability, curvature = np.empty(t.size), np.empty(t.size)
     for first in range(0, t.size, AT_ONCE):
         some = slice(first, first + AT_ONCE)
-        z = mean[some] + NODES[:, None] * spread[some]
+        z = NODES[:, None] * spread[some]
+        z += mean[some]
         # e^-|z| makes both σ(z) and log(1 + e^z) without overflow.
-        small = np.exp(-np.abs(z))
+        small = np.copysign(z, -1.0)
+        np.exp(small, out=small)
         whole = 1 + small
-        p = np.where(z > 0, 1, small) / whole
         if likelihood:
             softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
+        p = np.where(z > 0, 1, small)
+        p /= whole
         probability[some] = SHARES @ p
-        curvature[some] = SHARES @ (small / whole**2)
+        small /= np.square(whole, out=whole)
+        curvature[some] = SHARES @ small
     sites = Sites(curvature, curvature * t + truth - probability)
     return sites, float(truth @ mean) - softplus if likelihood else 0.0

@@ -16,10 +16,10 @@ current state together with the sums that the next one is made of.
 """
 
 from functools import reduce
+from math import lgamma, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from cocomplete.arrays import FloatArray
 from cocomplete.checkpoint import Reached, Stage
@@ -51,6 +51,9 @@ they prune factors that are still growing."""
 PRECISION_PRIOR = (1.0, 0.03)
 """Shape, less one, and rate of the Gamma prior of a factor's precision. Without it mean-field fits prune too
 much."""
+
+LOG_PRECISION_PRIOR = (PRECISION_PRIOR[0] + 1) * log(PRECISION_PRIOR[1]) - lgamma(PRECISION_PRIOR[0] + 1)
+"""Its constant, which counts: without it a factor would be rewarded for being there."""
 
 OFFSET_PRECISION = (0.01, 1.0)
 """Prior precision of an offset's distance from the observed mean of a feature, log-odds of a label."""
@@ -156,7 +159,9 @@ class _Ascent:
         states, censuses = self.engine.advance(begun, self.blocks, settled=settled)
         self.count, self.squares = (sum(each) for each in zip(*censuses, strict=True))
         self.is_label = np.arange(self.m) >= cells.n_features
-        self.groups = tuple(np.flatnonzero(self.is_label == label) for label in (False, True))
+        # Numbers, then 0/1 columns.
+        self.groups = slice(cells.n_features), slice(cells.n_features, None)
+        self.sizes = np.array([cells.n_features, self.m - cells.n_features])
         # References to the sites that every pass since the one at the point reached began with, that one
         # first, and to those that the last of them has left.
         self.sites: list[list[Reference]] = [states]
@@ -331,43 +336,39 @@ class _Ascent:
     def _bound(self, state: FactorState, sums: Sums, squares: FloatArray) -> float:
         """Evidence lower bound at a state and the rows that follow from it."""
         numbers = -0.5 * (self.count * np.log(2 * np.pi * state.noise) + squares / state.noise).sum()
-        divergence = self._divergence(state.noise, state.precision, self._spread(state, sums))
-        return float(numbers + sums.log_likelihood) - divergence
+        guess, worth = NOISE_PRIOR
+        numbers -= 0.5 * worth * (np.log(state.noise) + guess / state.noise).sum()
+        return float(numbers + sums.log_likelihood) - self._divergence(
+            state.precision, self._spread(state, sums)
+        )
 
     def _spread(self, state: FactorState, sums: Sums) -> Spread:
         """Give the second moments at a state."""
-        columns = [unpack(state.second[group].sum(axis=0), state.width) for group in self.groups]
-        return Spread(columns, unpack(sums.second_u, state.width), state.log_det + sums.log_det_u)
+        columns = [state.second[group].sum(axis=0) for group in self.groups]
+        whole = unpack(np.stack((*columns, sums.second_u)), state.width)
+        return Spread(whole[:-1], whole[-1], state.log_det + sums.log_det_u)
 
-    def _divergence(self, noise: FloatArray, precision: FloatArray, spread: Spread) -> float:
-        """Divergence of U and V from their priors, less the log-prior of noise and precisions."""
+    def _divergence(self, of_factors: FloatArray, spread: Spread) -> float:
+        """Divergence of U and V from their priors, less the log-prior of precisions."""
         width = len(spread.rows)
-        moments = np.diag(spread.rows)[1:].sum() - self.n * (width - 1) - self.m * width + spread.log_det
-        for group, offset, own, second in zip(
-            self.groups, OFFSET_PRECISION, precision, spread.columns, strict=True
-        ):
-            moments += offset * second[0, 0] + own @ np.diag(second)[1:]
-            moments -= group.size * (np.log(offset) + np.log(own).sum())
+        precision = np.empty((2, width))
+        precision[:, 0], precision[:, 1:] = OFFSET_PRECISION, of_factors
+        logs = np.log(precision)
+        moments = spread.rows.trace() - spread.rows[0, 0] - self.n * (width - 1) - self.m * width
+        moments += (
+            (precision * spread.columns_diagonal).sum() - self.sizes @ logs.sum(axis=1) + spread.log_det
+        )
         shape, rate = PRECISION_PRIOR
-        used = precision[[group.size > 0 for group in self.groups]]
-        hyper = shape * np.log(used).sum() - rate * used.sum()
-        # Its constant counts: without it a factor would be rewarded for being there.
-        hyper += used.size * ((shape + 1) * np.log(rate) - gammaln(shape + 1))
-        guess, worth = NOISE_PRIOR
-        hyper -= 0.5 * worth * (np.log(noise) + guess / noise).sum()
+        used = self.sizes > 0
+        hyper = (shape * logs[used, 1:] - rate * of_factors[used] + LOG_PRECISION_PRIOR).sum()
         return float(0.5 * moments - hyper)
 
     # -- the factors' basis and precisions ---------------------------------------------------------------
 
-    def _learnt(self, columns: list[FloatArray]) -> FloatArray:
+    def _learnt(self, spread: Spread) -> FloatArray:
         """Precisions that the bound is highest at, given second moments."""
         shape, rate = PRECISION_PRIOR
-        return np.stack(
-            [
-                (group.size + 2 * shape) / (np.diag(second)[1:] + 2 * rate)
-                for group, second in zip(self.groups, columns, strict=True)
-            ]
-        )
+        return np.asarray((self.sizes[:, None] + 2 * shape) / (spread.columns_diagonal[:, 1:] + 2 * rate))
 
     def _in_better_basis(self, state: FactorState, sums: Sums) -> FactorState:
         """Update precisions, in the basis of those tried that has the highest bound.
@@ -376,13 +377,14 @@ class _Ascent:
         themselves only slowly, and turned to where the columns' second moments are most nearly diagonal.
         """
         spread = self._spread(state, sums)
-        plain = self._learnt(spread.columns)
-        least = self._divergence(state.noise, plain, spread)
+        plain = self._learnt(spread)
+        least = self._divergence(plain, spread)
         white = whitening(spread.rows / self.n)
-        for stretch in (white @ rotation(white, spread.columns, self.groups), white):
-            there = spread.stretched(stretch, self.n - self.m)
-            precision = self._learnt(there.columns)
-            if self._divergence(state.noise, precision, there) < least:
+        whitened = spread.stretched(white, self.n - self.m)
+        turn = rotation(whitened.columns, self.sizes)
+        for stretch, there in ((white @ turn, whitened.turned(turn)), (white, whitened)):
+            precision = self._learnt(there)
+            if self._divergence(precision, there) < least:
                 return self._stretched(state, stretch)._replace(precision=precision)
         return state._replace(precision=plain)
 
