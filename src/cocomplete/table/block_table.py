@@ -10,10 +10,10 @@ from cocomplete.engines.row_blocks import row_bounds
 BLOCK_NUMBERS = 4_000_000
 """Cells of a block, known or not: enough to be worth a task, few enough for several at once."""
 
-COMPLETED_NUMBERS = 1_000_000
-"""Cells that are completed at a time, by each thread: a cell takes up to seventy bytes meanwhile. Of fewer,
-two threads wait for each other between short calls (a fifth of the cells takes twice as long); arrays of more
-are given back and asked for anew (four times as many take a tenth longer)."""
+COMPLETED_NUMBERS = 500_000
+"""Cells that are completed at a time, by each thread: a cell takes up to seventy bytes meanwhile. Arrays of
+this size are handed on from block to block; larger ones are given back and asked for anew, and eight times as
+many cells take a third longer."""
 
 
 class BlockRows(NamedTuple):
