@@ -23,17 +23,9 @@ from cocomplete.table.kinds import (
     YesNo,
 )
 from cocomplete.table.schema import Schema
+from tests.units.typed_columns import DAY, dates, words
 
 nan = np.nan
-DAY = 86_400_000_000
-
-
-def words(*values: Any) -> TextColumn:
-    return TextColumn(np.array(values, object))
-
-
-def dates(*values: str) -> DateColumn:
-    return DateColumn(np.array(values, "datetime64[us]"))
 
 
 class Case(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cocomplete.table.containers import DateColumn, TextColumn
+from cocomplete.table.containers import DateColumn
 from cocomplete.table.kinds import (
     Category,
     Count,
@@ -19,17 +19,9 @@ from cocomplete.table.kinds import (
     level_text,
 )
 from cocomplete.table.kinds.category import MOST_ENCODED
+from tests.units.typed_columns import DAY, dates, words
 
 nan = np.nan
-DAY = 86_400_000_000
-
-
-def words(*values: Any) -> TextColumn:
-    return TextColumn(np.array(values, object))
-
-
-def moments(*values: str) -> DateColumn:
-    return DateColumn(np.array(values, "datetime64[us]"))
 
 
 def predicted(*means: Any, levels: Any = None) -> Posterior:
@@ -191,7 +183,7 @@ def test_tags_that_were_never_seen_do_not_count() -> None:
     ],
 )
 def test_dates_have_the_coarsest_unit_in_which_all_are_whole(last: str, unit: str) -> None:
-    column = moments("2020-01-01", "NaT", "2020-01-02", last)
+    column = dates("2020-01-01", "NaT", "2020-01-02", last)
     kind = Date.of(column)
     assert kind.unit == unit
     # The day of the middle one.
@@ -201,16 +193,16 @@ def test_dates_have_the_coarsest_unit_in_which_all_are_whole(last: str, unit: st
 
 
 def test_a_column_of_days_is_filled_with_days() -> None:
-    assert Date.of(moments("NaT")) == Date(0, "D")
+    assert Date.of(dates("NaT")) == Date(0, "D")
     column = DateColumn(np.array(["2020-01-01T12"], "datetime64[us]"), days=True)
     assert Date.of(column) == Date(18_262 * DAY, "D")
-    noon = Date.of(moments("2020-01-01T12", "2020-01-02T13", "2020-01-03T14", "2020-01-04T15"))
+    noon = Date.of(dates("2020-01-01T12", "2020-01-02T13", "2020-01-03T14", "2020-01-04T15"))
     assert noon == Date(18_264 * DAY, "h")
     filled = noon.fill(predicted(0.5, 1 / 3))
-    assert filled.tolist() == moments("2020-01-03T12", "2020-01-03T08").values.tolist()
+    assert filled.tolist() == dates("2020-01-03T12", "2020-01-03T08").values.tolist()
     np.testing.assert_array_equal(noon.expected(predicted(0.5)), noon.fill(predicted(0.5)))
     weekly = Date(18_262 * DAY, "D").fill(predicted(0.4, 0.6, -0.6))
-    assert weekly.tolist() == moments("2020-01-01", "2020-01-02", "2019-12-31").values.tolist()
+    assert weekly.tolist() == dates("2020-01-01", "2020-01-02", "2019-12-31").values.tolist()
 
 
 SECONDS_1980, SECONDS_2100 = 315_532_800.0, 4_102_444_800.0

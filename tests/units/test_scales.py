@@ -149,6 +149,8 @@ def test_values_beyond_a_hundred_deviations_count_as_the_limit() -> None:
     # Median 4.5, distances' median 2.5.
     assert found.high[0] == pytest.approx(4.5 + 100 * MAD * 2.5)
     assert found.values[0][-1] == found.high[0]
+    with pytest.raises(ValueError, match="zip"):
+        found.apply(np.ones((1, 2)))
     np.testing.assert_array_equal(found.apply(np.array([[1e9]])), found.apply(found.high[None]))
 
 

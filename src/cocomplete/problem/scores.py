@@ -53,8 +53,8 @@ class NormalScores(FieldsAlone):
         # Column by column, which in their own order lie far apart; what can be done for all cells at once is.
         columns = np.ascontiguousarray(X.T)
         known = ~np.isnan(columns)
-        end = np.cumsum(known.sum(axis=1))
-        of = np.repeat(np.arange(len(columns)), np.diff(end, prepend=0))
+        count = [np.count_nonzero(own) for own, _ in zip(known, self.values, strict=True)]
+        of, end = np.repeat(np.arange(len(columns)), count), np.cumsum(count)
         # In single precision a slope may be too small to be a number.
         asked = np.clip(columns[known], self.low[of], self.high[of]).astype(np.float64)
         share = np.full(asked.size, 0.5)

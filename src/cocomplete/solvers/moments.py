@@ -238,7 +238,10 @@ def diagonals(packed: FloatArray, k: int) -> FloatArray:
 @lru_cache(maxsize=64)
 def weights(k: int) -> FloatArray:
     """How often each entry of a packed k × k matrix stands in the whole one."""
-    return np.bincount(_triangle(k)[1]).astype(np.float64)
+    found = np.bincount(_triangle(k)[1]).astype(np.float64)
+    # Everybody gets the same array.
+    found.flags.writeable = False
+    return found
 
 
 @lru_cache(maxsize=64)

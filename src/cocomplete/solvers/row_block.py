@@ -185,9 +185,10 @@ class RowBlock:
         n, m = cells.shape
         if not self.labels.size:
             return self.rows(columns)[0], np.ones(n, bool)
-        row, column = np.repeat(np.arange(n), np.diff(cells.y_start)), self._label_places.column
+        count = np.diff(cells.y_start)
+        row, column = np.repeat(np.arange(n), count), self._label_places.column
         V, second, truth = columns.V[d:], columns.second[d:], cells.y_value.astype(np.float64)
-        sites, count = self.sites, np.diff(cells.y_start)
+        sites = self.sites
         # What numbers add to a row does not change.
         self.place(Sites(np.zeros(row.size), np.zeros(row.size)))
         H_numbers, g_numbers = self._sums(columns)
