@@ -8,6 +8,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# Tests start hundreds of processes: they are not to compile the same source again and again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check browser docs test-lowest coverage mutation lock release-check bench bench-paper bench-solvers bench-real bench-tables bench-ablation bench-mixed bench-cost bench-long bench-scale bench-memory bench-first-use bench-report bench-draws bench-baselines bench-stored test-paper test-stored bench-sparse ugly mutated trust trust-slice reproduction reproduction-pages clean
 
 demo: $(VENV)/.installed

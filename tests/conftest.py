@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from cocomplete.choosing import held_out
+
 # Timings on a loaded machine vary; the laws do not.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("steady")
@@ -39,6 +41,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Bring the longest files to the front; the others stay in their random order."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+
+
+USUAL_FOLDS, FEW_FOLDS = held_out.MOST_FOLDS, 2
+"""Folds that small tables are judged by, and those of tests that ask for an answer but not for a good one: a
+default fit takes a third of the time."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Set the folds before fixtures of the test's file fit anything."""
+    usual = item.get_closest_marker("usual_folds") is not None or isinstance(item, pytest.DoctestItem)
+    held_out.MOST_FOLDS = USUAL_FOLDS if usual else FEW_FOLDS
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ import pytest
 from tests.command_line.in_process import run
 from tests.documentation.pages import PAGES, ROOT, blocks
 
+pytestmark = pytest.mark.usual_folds
+
 RUN = {"python", "sh"}
 """Languages that are run here; a block that is not to be run is ``text``, or has no language."""
 

@@ -26,6 +26,8 @@ from cocomplete.members.prediction import Prediction
 from cocomplete.members.trivial import Trivial
 from cocomplete.problem.observations import Observations
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 
 

@@ -20,6 +20,8 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.completion import Completion
 from cocomplete.solvers.choice import solve
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 
 SEEDS = st.integers(0, 9)

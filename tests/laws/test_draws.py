@@ -10,6 +10,8 @@ from scipy.special import expit
 from cocomplete import CoCompleter, pool
 from cocomplete.arrays import FloatArray
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 SHAPES = ("normal", "lognormal", "count", "bounded", "yes-no")
 

@@ -22,6 +22,8 @@ from cocomplete.problem.content_keys import content_keys, mix, uniform
 from cocomplete.problem.observations import Observations
 from tests.laws.held_out_tables import mask, same_folds, small_table, table, whole
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 
 

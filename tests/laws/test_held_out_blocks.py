@@ -13,6 +13,8 @@ from cocomplete.choosing.held_out import (
 from cocomplete.problem.observations import Observations
 from tests.laws.held_out_tables import mask, same_folds, table
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 
 

@@ -10,6 +10,8 @@ from cocomplete.exceptions import InputError
 from cocomplete.problem.informative import Informative, rows_with_something
 from cocomplete.problem.observations import Observations
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 
 

@@ -9,6 +9,8 @@ from hypothesis.extra.numpy import arrays
 from cocomplete.arrays import FloatArray
 from cocomplete.fitted.levels import LevelCuts, level_cuts
 
+pytestmark = pytest.mark.usual_folds
+
 
 @given(
     st.integers(2, 6).flatmap(lambda k: arrays(float, k, elements=st.floats(0.05, 1))),

@@ -17,6 +17,8 @@ from cocomplete.experiments.runner import Record, Trial
 from cocomplete.experiments.tables import Cell, Table, differs, figure, summarize, write_all
 from tests.reproduction.tiny_trials import TINY, record
 
+pytestmark = pytest.mark.usual_folds
+
 
 def test_there_are_72_settings_and_the_printed_ones_come_first() -> None:
     assert len(table_1.ALL) == len(set(table_1.ALL)) == 72
@@ -102,6 +104,26 @@ def test_bold_and_marks() -> None:
     assert r"\textbf{0.0221 $\pm$ 0.0001} (0.0221 $\pm$ 0.0001) & 0.0545" in table.latex()
     assert r"20\%" in table.latex()
     assert "<strong>0.0221 ± 0.0001</strong>" in table.html()
+
+
+def test_settings_that_the_paper_does_not_print_have_tables_of_their_own() -> None:
+    whole, half = table_1.UNPRINTED[:2]
+    records = [record(method, 0, whole, X=0.1 * place, Y=0.2) for place, method in enumerate(METHODS_1, 1)]
+    records.append(record("COCO-1", 0, half, X=0.1, Y=0.2))
+    on_x, on_y = table_1.tables(records)
+    assert "not print" in on_x.caption
+    assert [row[:5] for row in on_x.rows] == [("1000", "500", "100", "10", "30%")]
+    assert on_x.rows[0][5:] == (Cell("0.1000", bold=True), Cell("0.2000"), Cell("0.3000"), Cell("0.4000"))
+    assert len(on_y.rows) == 1
+
+
+def test_the_full_run_has_every_setting_and_small_tables_of_the_unprinted_first() -> None:
+    todo = table_1.full_run()
+    printed = len(table_1.trials())
+    assert len({trial.key for trial in todo}) == len(todo) == printed + 62 * 4
+    assert {table_1.setting_of(trial) for trial in todo} == set(table_1.ALL)
+    cells = [setting.n * (setting.d + setting.l) for setting in map(table_1.setting_of, todo[printed:])]
+    assert cells == sorted(cells)
 
 
 def test_a_deviation_printed_as_zero_is_half_its_last_digit() -> None:

@@ -8,6 +8,8 @@ import pytest
 from cocomplete.experiments import pages, table_1, table_2
 from cocomplete.experiments.runner import Results
 
+pytestmark = pytest.mark.usual_folds
+
 FOLDER = Path(__file__).parents[2] / "reproduction"
 
 
@@ -70,8 +72,12 @@ def test_the_run_kept_its_limits() -> None:
     assert len(costs) >= 20
     assert sorted(costs)[len(costs) // 2] <= 1
     assert max(record.memory for record in records) < 6 * 1024
-    # All but Algorithm 1 within an hour on two cores.
-    others = [record for record in records if record.method not in table_1.ALGORITHM_1]
+    # All of the printed rows but Algorithm 1 within an hour on two cores.
+    others = [
+        record
+        for record in records
+        if record.method not in table_1.ALGORITHM_1 and table_1.setting_of(record) in table_1.PUBLISHED
+    ]
     others += pages.results(FOLDER, table_2.NAME).read()
     assert sum(record.seconds + (record.svd_seconds or 0) for record in others) / 2 <= 3600
 

@@ -50,6 +50,9 @@ ALL = PUBLISHED + tuple(
 )
 """All 72 settings: the printed ones first, then the others in the order of their sizes."""
 
+UNPRINTED = ALL[len(PUBLISHED) :]
+"""The 62 of which the paper says only, in words, how its methods compare."""
+
 GAP = 1e-3
 """Duality gap that COCO is solved to, and the features of Maxide when tuned."""
 
@@ -202,11 +205,14 @@ def how_it_went(model: Any) -> Figures:
 
 def work(trial: Trial) -> Figures:
     """Make the trial's table and run its method on it."""
-    setting = Setting(*(trial.setting[name] for name in Setting._fields))
     figures, _ = METHODS[trial.method]
-    return figures(
-        _table_of(setting, trial.seed), trial.seed, int(trial.setting.get("iterations", ITERATIONS))
-    )
+    table = _table_of(setting_of(trial), trial.seed)
+    return figures(table, trial.seed, int(trial.setting.get("iterations", ITERATIONS)))
+
+
+def setting_of(trial: Trial | Record) -> Setting:
+    """Give the table's row that a trial belongs to."""
+    return Setting(*(trial.setting[name] for name in Setting._fields))
 
 
 @lru_cache(maxsize=1)
@@ -235,6 +241,19 @@ def trials(
     return sorted(found, key=lambda trial: (trial.seed, -trial.effort))
 
 
+def full_run() -> list[Trial]:
+    """Give what a full run holds: the printed rows by every method, the others once by each of the paper's.
+
+    Small tables of the others come first, so that an unfinished run has whole settings to show.
+    """
+
+    def cells(trial: Trial) -> int:
+        setting = setting_of(trial)
+        return setting.n * (setting.d + setting.l)
+
+    return trials() + sorted(trials(UNPRINTED, METHODS_1, count=1), key=cells)
+
+
 def gather(
     records: Iterable[Record], figure: str, methods: Iterable[str]
 ) -> dict[Setting, dict[str, dict[int, float]]]:
@@ -243,8 +262,7 @@ def gather(
     found: dict[Setting, dict[str, dict[int, float]]] = {}
     for record in records:
         if record.method in names and figure in record.figures:
-            setting = Setting(*(record.setting[name] for name in Setting._fields))
-            by_method = found.setdefault(setting, {name: {} for name in names})
+            by_method = found.setdefault(setting_of(record), {name: {} for name in names})
             by_method[record.method][record.seed] = float(record.figures[figure])
     return {setting: found[setting] for setting in ALL if setting in found}
 
@@ -256,14 +274,23 @@ def tables(records: Sequence[Record]) -> list[Table]:
     """
     beyond = tuple(name for name in METHODS if name not in METHODS_1)
     every = (*ALGORITHM_1, *beyond)
-    return [
-        _table(records, "X", METHODS_1, "X, relative error: the paper's methods (paper's figure)"),
-        _table(records, "X", every, "X, relative error: beyond the paper"),
-        _table(records, "Y", METHODS_1, "Y, share of wrong labels: the paper's methods (paper's figure)"),
-        _table(records, "Y", every, "Y, share of wrong labels: beyond the paper"),
+    printed = [record for record in records if setting_of(record) in PUBLISHED]
+    # Of one trial nothing is compared before every method has had its own.
+    whole = {
+        setting for setting, by_method in gather(records, "Y", METHODS_1).items() if all(by_method.values())
+    }
+    unprinted = [record for record in records if setting_of(record) in whole.difference(PUBLISHED)]
+    made = [
+        _table(printed, "X", METHODS_1, "X, relative error: the paper's methods (paper's figure)"),
+        _table(printed, "X", every, "X, relative error: beyond the paper"),
+        _table(printed, "Y", METHODS_1, "Y, share of wrong labels: the paper's methods (paper's figure)"),
+        _table(printed, "Y", every, "Y, share of wrong labels: beyond the paper"),
         # All cells credit a method for remembering the labels it was shown.
-        _table(records, "Y hidden", every, "Y, share of wrong labels over held-out cells alone"),
+        _table(printed, "Y hidden", every, "Y, share of wrong labels over held-out cells alone"),
+        _table(unprinted, "X", METHODS_1, "X, relative error: settings that the paper does not print"),
+        _table(unprinted, "Y", METHODS_1, "Y, share of wrong labels: settings that the paper does not print"),
     ]
+    return [table for table in made if table.rows]
 
 
 def _table(records: Sequence[Record], figure: str, methods: tuple[str, ...], caption: str) -> Table:

@@ -75,7 +75,7 @@ def _means(records: Sequence[Record]) -> Means:
     """Mean of every setting, method and figure."""
     values: dict[tuple[table_1.Setting, str, str], list[float]] = {}
     for record in records:
-        setting = table_1.Setting(*(record.setting[name] for name in table_1.Setting._fields))
+        setting = table_1.setting_of(record)
         for name in ("X", "Y", "Y hidden"):
             if name in record.figures:
                 values.setdefault((setting, record.method, name), []).append(float(record.figures[name]))
