@@ -4,7 +4,11 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from tests.command_line.in_process import run
+
+pytestmark = pytest.mark.usual_folds
 
 ROOT = Path(__file__).parents[2]
 

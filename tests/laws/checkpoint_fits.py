@@ -12,6 +12,7 @@ from sklearn.utils import Bunch
 
 from cocomplete import CoCompleter, checkpoint
 from cocomplete.checkpoint import Stage
+from cocomplete.choosing import held_out
 from cocomplete.datasets import make_low_rank_multilabel
 from tests.blocks import low_limits
 
@@ -28,8 +29,9 @@ class EndedError(BaseException):
 
 
 def small(patch: pytest.MonkeyPatch) -> None:
-    """Make 2 000 rows a long table, and have every state written."""
+    """Make 2 000 rows a long table that few folds are held out of, and have every state written."""
     low_limits(patch, sample=2_000, block=4_000)
+    patch.setattr(held_out, "MOST_FOLDS", 2)
     patch.setattr(checkpoint, "SHARE", 1e9)
 
 
