@@ -16,11 +16,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed
 	$(BIN)/cocomplete demo
 
-# One thread per worker; --dist loadfile makes what a file's tests share once. A worker more than cores: some of them
-# wait for a browser, a cluster or another process.
-WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() + 1))")
+# One worker per core, one thread per worker: a third one on two cores makes it slower. --dist loadfile makes what a
+# file's tests share once.
 test: check
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
