@@ -27,13 +27,32 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 LONGEST = (
     "test_ugly_numbers",
     "test_default_laws",
-    "test_checkpoints",
     "test_dask",
-    "test_sklearn_contract",
+    "test_checkpoints",
     "test_report_page",
     "test_pages",
+    "test_sklearn_contract",
+    "test_baselines",
+    "test_cli",
+    "test_figures_and_theorem",
+    "test_exact_solvers",
+    "test_runner",
+    "test_draws",
+    "test_signals",
+    "test_completer",
+    "test_blocks",
+    "test_positive_unlabelled",
+    "test_mixed_tables",
+    "test_mutated_files",
+    "test_metrics",
+    "test_commands",
+    "test_experiments",
+    "test_sparse_checkpoints",
+    "test_new_rows",
+    "test_interrupts",
+    "test_reproduction",
 )
-"""Files that take longest come first, so that no worker is left alone with one of them in the end."""
+"""Files of more than ten seconds come first, so that no worker is left alone with one in the end."""
 
 
 @pytest.hookimpl(trylast=True)

@@ -16,6 +16,7 @@ from joblib import Parallel, delayed, parallel_config
 from cocomplete.exceptions import InputError
 from cocomplete.experiments import table_1
 from cocomplete.experiments.runner import Results, Trial, pending, run
+from tests.command_line import in_process
 from tests.reproduction.tiny_trials import record, tiny_trials
 
 
@@ -159,11 +160,11 @@ def test_a_record_has_its_cost_and_its_warnings(tmp_path: Path) -> None:
 
 
 def test_killing_the_command_loses_at_most_the_trial_under_way(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from cocomplete.cli.main import main; main()", "reproduce", "table1"]
-    command += ["--rows", "1", "--methods", "true-z", "--trials", "3", "--out"]
+    python = [sys.executable, "-c", "from cocomplete.cli.main import main; main()"]
+    command = ["reproduce", "table1", "--rows", "1", "--methods", "true-z", "--trials", "3", "--out"]
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     file = killed / "results" / "table1.jsonl"
-    process = subprocess.Popen([*command, killed], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([*python, *command, killed], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not (file.exists() and file.read_bytes().count(b"\n") >= 1):
         time.sleep(0.01)
@@ -171,10 +172,11 @@ def test_killing_the_command_loses_at_most_the_trial_under_way(tmp_path: Path) -
     process.communicate()
     kept = len(Results(file).read())
     assert kept >= 1
-    again = subprocess.run([*command, killed], capture_output=True, text=True, check=True)
+    again = in_process.run(*command, killed)
+    assert again.returncode == 0, again.stderr
     if kept < 3:
         assert f"table1: {kept} of 3 trials are in" in again.stderr
-    fresh = subprocess.run([*command, whole], capture_output=True, text=True, check=True)
+    fresh = in_process.run(*command, whole)
     assert again.stdout == fresh.stdout
     assert (killed / "table1.html").read_text() == (whole / "table1.html").read_text()
 
