@@ -20,7 +20,7 @@ HELD_SHARE = 0.15
 """Share of the observed features that one fold holds out; of labels as much, half of it as whole rows."""
 
 ENOUGH, MOST_FOLDS = 300, 6
-"""Where one fold has fewer cells of a part than this, there are more of them, up to so many."""
+"""Cells of every part that folds should have together, about, and the most folds for that."""
 
 MOST_CELLS = 60_000
 """Observed cells that all folds together may have, so that a large table has few of them."""
@@ -128,7 +128,8 @@ def folds(
     counts = _counts(found[0])
     fewest = min((count for count in counts.values() if count), default=ENOUGH)
     affordable = MOST_CELLS // max(int(observed.X_known.sum() + observed.Y_known.sum()), 1)
-    more = min(-(-ENOUGH // fewest), MOST_FOLDS, max(affordable, 1))
+    # To the nearest number: a fold costs as much as all before it where it is the second.
+    more = min(max(round(ENOUGH / fewest), 1), MOST_FOLDS, max(affordable, 1))
     found += [fold(k) for k in range(1, more)]
     return [one for one in found if one.value.size]
 
