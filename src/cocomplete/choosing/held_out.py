@@ -103,7 +103,7 @@ class Units:
 def folds(
     observed: Observations, yes_no: BoolArray, seed: int = 0, groups: NDArray[np.intp] | None = None
 ) -> list[Fold]:
-    """Hold out cells of every part, as often as it takes for enough of each.
+    """Hold out cells of every part, as often as it takes for about enough of each.
 
     Parameters
     ----------
