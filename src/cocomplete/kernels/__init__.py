@@ -28,6 +28,7 @@ from cocomplete.kernels.factored_losses import (
     spread,
 )
 from cocomplete.kernels.row_newton import row_step
+from cocomplete.kernels.scores import interpolate
 from cocomplete.kernels.trees import boost, grow
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "evaluate_panel",
     "gaussians",
     "grow",
+    "interpolate",
     "products",
     "row_step",
     "scatter",

@@ -201,6 +201,15 @@ def cell_moments(start, column, U, second_u, V, second_v, t, variance):
     variance[:] = np.maximum(np.einsum("qp,qp->q", second_u[rows], second_v[column]) - t**2, 0)
 
 
+def interpolate(end, first, knot, height, asked, found):
+    """See :func:`cocomplete.kernels.scores.interpolate`."""
+    for j, last in enumerate(end):
+        cells = slice(end[j - 1] if j else 0, last)
+        knots = slice(first[j], first[j + 1])
+        if len(knot[knots]) > 1:
+            found[cells] = np.interp(asked[cells], knot[knots], height[knots])
+
+
 def boost(codes, bins, offered, row, y, binary, base, pace, ridge, questions, values):
     """See :func:`cocomplete.kernels.trees.boost`."""
     least = ridge / 4 if binary else ridge

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from cocomplete.arrays import FloatArray
 from cocomplete.frozen import FieldsAlone
+from cocomplete.kernels import interpolate
 from cocomplete.problem.standardize import ABSURD, limits
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
@@ -54,14 +56,11 @@ class NormalScores(FieldsAlone):
         columns = np.ascontiguousarray(X.T)
         known = ~np.isnan(columns)
         count = [np.count_nonzero(own) for own, _ in zip(known, self.values, strict=True)]
-        of, end = np.repeat(np.arange(len(columns)), count), np.cumsum(count)
+        of, end = np.repeat(np.arange(len(columns)), count), np.cumsum(count, dtype=np.int64)
         # In single precision a slope may be too small to be a number.
         asked = np.clip(columns[known], self.low[of], self.high[of]).astype(np.float64)
         share = np.full(asked.size, 0.5)
-        for j, (distinct, middle) in enumerate(self._ranks):
-            if len(distinct) > 1:
-                some = slice(end[j - 1] if j else 0, end[j])
-                share[some] = np.interp(asked[some], distinct, middle)
+        interpolate(end, *self._knots, asked, share)
         score = ndtri(share)
         ends = self._ends[:, of]
         for beyond, (value, at, slope) in ((asked < ends[0], ends[:3]), (asked > ends[3], ends[3:])):
@@ -102,6 +101,13 @@ class NormalScores(FieldsAlone):
             middle = first + np.diff(np.append(first, len(values))) / 2
             found.append((distinct, middle / max(len(values), 1)))
         return found
+
+    @cached_property
+    def _knots(self) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+        """Where each column's distinct values begin, all of them, and the share that lies below each."""
+        first = np.cumsum([0, *(len(distinct) for distinct, _ in self._ranks)], dtype=np.int64)
+        knot, height = (np.concatenate([np.empty(0), *(each[k] for each in self._ranks)]) for k in range(2))
+        return first, knot, height
 
     @cached_property
     def _ends(self) -> FloatArray:

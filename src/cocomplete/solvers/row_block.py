@@ -324,10 +324,10 @@ def _target(
         whole = 1 + small
         if likelihood:
             softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
-        p = np.where(z > 0, 1, small)
-        p /= whole
-        probability[some] = SHARES @ p
-        small /= np.square(whole, out=whole)
-        curvature[some] = SHARES @ small
+        # σ(−|z|), and 1 less it: one of them is σ(z), and their product is its slope.
+        small /= whole
+        np.subtract(1, small, out=whole)
+        probability[some] = SHARES @ np.where(z > 0, whole, small)
+        curvature[some] = SHARES @ np.multiply(whole, small, out=whole)
     sites = Sites(curvature, curvature * t + truth - probability)
     return sites, float(truth @ mean) - softplus if likelihood else 0.0
