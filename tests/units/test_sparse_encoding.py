@@ -148,7 +148,7 @@ def test_scales_are_those_of_the_dense_table_however_few_columns_are_made_dense(
 
 def test_columns_that_are_mostly_zero_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Standardization, "of", None)
-    X = sparse.random_array((60, 12), density=0.2, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((60, 12), density=0.2, random_state=np.random.default_rng(0), format="csr")
     found = standardization(SparseMatrix.read(X, "X", "zero"), center=True, scale=True)
     np.testing.assert_allclose(found.center, X.toarray().mean(axis=0))
     np.testing.assert_allclose(found.scale, X.toarray().std(axis=0, ddof=1))
