@@ -221,6 +221,18 @@ def test_gaussians(seed: int, n: int, k: int, fixed: int) -> None:
     np.testing.assert_allclose(unpack(second[0], k), prior)
 
 
+@given(st.integers(0, 10_000), st.booleans())
+def test_label_integrals(seed: int, likelihood: bool) -> None:
+    """However far out: where one value is certain, neither slope nor loss may be lost to rounding."""
+    rng = np.random.default_rng(seed)
+    mean, spread = 10.0 ** rng.integers(-3, 4, size=7) * rng.normal(size=7), np.abs(rng.normal(size=7))
+    quadrature = (row_block.NODES, row_block.SHARES)
+    results = both(
+        "label_integrals", lambda: [np.empty(7), np.empty(7)], mean, spread, *quadrature, likelihood
+    )
+    assert_same(results, rtol=1e-12)
+
+
 @given(st.integers(0, 10_000))
 def test_interpolate(seed: int) -> None:
     """Columns of no, one and many knots, and cells at them, between them and beyond."""

@@ -15,7 +15,7 @@ Conventions shared by all: features and labels come as two CSR patterns (``x_sta
 and the model's value in a cell is t_ij = u_i · v_j. Offsets are a column of V whose partner in U is all ones.
 """
 
-from cocomplete.kernels.averages import cell_moments, gaussians, weighted_sums
+from cocomplete.kernels.averages import cell_moments, gaussians, label_integrals, weighted_sums
 from cocomplete.kernels.dense_losses import blend, descend, slopes
 from cocomplete.kernels.factored_losses import (
     clear,
@@ -44,6 +44,7 @@ __all__ = [
     "gaussians",
     "grow",
     "interpolate",
+    "label_integrals",
     "products",
     "row_step",
     "scatter",

@@ -192,3 +192,34 @@ def cell_moments(start, column, U, second_u, V, second_v, t, variance):
                 square += second_u[i, p] * second_v[j, p]
             t[q] = value
             variance[q] = max(square - value * value, 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def label_integrals(mean, spread, node, share, likelihood, probability, curvature):
+    """Integrate σ and its slope over the normal distribution of each label's log-odds z.
+
+    Returns Σ E[log(1 + e^z)].
+
+    Parameters
+    ----------
+    mean, spread : of log-odds z, one per label
+    node, share : of a quadrature for the standard normal distribution
+    likelihood : bool
+        Whether the sum is asked for; it is 0 without.
+    probability, curvature : one per label; written: E[σ(z)] and E[σ(z) (1 − σ(z))]
+    """
+    total = 0.0
+    for q in range(mean.shape[0]):
+        p, c, softplus = 0.0, 0.0, 0.0
+        for r in range(node.shape[0]):
+            z = mean[q] + node[r] * spread[q]
+            # e^-|z| makes all three without overflow.
+            small = math.exp(-abs(z))
+            least = small / (1 + small)
+            p += share[r] * (1 - least if z > 0 else least)
+            c += share[r] * least * (1 - least)
+            if likelihood:
+                softplus += share[r] * (max(z, 0.0) + math.log1p(small))
+        probability[q], curvature[q] = p, c
+        total += softplus
+    return total

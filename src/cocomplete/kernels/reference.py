@@ -201,6 +201,14 @@ def cell_moments(start, column, U, second_u, V, second_v, t, variance):
     variance[:] = np.maximum(np.einsum("qp,qp->q", second_u[rows], second_v[column]) - t**2, 0)
 
 
+def label_integrals(mean, spread, node, share, likelihood, probability, curvature):
+    """See :func:`cocomplete.kernels.averages.label_integrals`."""
+    z = mean + node[:, None] * spread
+    probability[:] = share @ expit(z)
+    curvature[:] = share @ (expit(z) * expit(-z))
+    return float((share @ np.logaddexp(0, z)).sum()) if likelihood else 0.0
+
+
 def interpolate(end, first, knot, height, asked, found):
     """See :func:`cocomplete.kernels.scores.interpolate`."""
     for j, last in enumerate(end):

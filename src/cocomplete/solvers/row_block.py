@@ -14,16 +14,13 @@ from scipy import sparse
 from scipy.special import expit
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.kernels import cell_moments, products
+from cocomplete.kernels import cell_moments, label_integrals, products
 from cocomplete.problem.cells import Cells
 from cocomplete.solvers.moments import DENSE, Pattern, normal_posteriors, weights
 
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(15)
 SHARES = SHARES / SHARES.sum()
 """Quadrature of the labels' expected log-likelihood."""
-
-AT_ONCE = 1024
-"""Labels that are integrated over at a time: all their nodes stay in the cache."""
 
 
 class Columns(NamedTuple):
@@ -312,22 +309,7 @@ def _target(
 ) -> tuple[Sites, float]:
     """Sites that labels' posteriors ask for, and the labels' expected log-likelihood, or 0 without it."""
     mean, spread = base + t, np.sqrt(variance)
-    softplus = 0.0
     probability, curvature = np.empty(t.size), np.empty(t.size)
-    for first in range(0, t.size, AT_ONCE):
-        some = slice(first, first + AT_ONCE)
-        z = NODES[:, None] * spread[some]
-        z += mean[some]
-        # e^-|z| makes both σ(z) and log(1 + e^z) without overflow.
-        small = np.copysign(z, -1.0)
-        np.exp(small, out=small)
-        whole = 1 + small
-        if likelihood:
-            softplus += float((SHARES @ (np.maximum(z, 0) + np.log(whole))).sum())
-        # σ(−|z|), and 1 less it: one of them is σ(z), and their product is its slope.
-        small /= whole
-        np.subtract(1, small, out=whole)
-        probability[some] = SHARES @ np.where(z > 0, whole, small)
-        curvature[some] = SHARES @ np.multiply(whole, small, out=whole)
+    softplus = label_integrals(mean, spread, NODES, SHARES, likelihood, probability, curvature)
     sites = Sites(curvature, curvature * t + truth - probability)
     return sites, float(truth @ mean) - softplus if likelihood else 0.0
