@@ -5,7 +5,7 @@ import math
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def interpolate(end, first, knot, height, asked, found):
     """Interpolate cells between the knots of their columns; beyond the outer ones the outer heights hold.
 
