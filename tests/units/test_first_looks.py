@@ -13,7 +13,6 @@ from cocomplete.choosing.held_out import Fold
 from cocomplete.choosing.kind import Candidate
 from cocomplete.choosing.kinds import KIND_OF, KINDS
 from cocomplete.choosing.minimisers import Path
-from cocomplete.fitted.parts import PARTS
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
 from tests.units.kind_tables import fit_of, table
@@ -84,27 +83,3 @@ def test_a_minimiser_of_a_large_table_is_looked_at_in_some_rows_first(
     cells = {(i, j): value for i, j, value in zip(whole.row, whole.column, whole.value, strict=True)}
     assert [cells[rows[i], j] for i, j in zip(some.row, some.column, strict=True)] == list(some.value)
     assert (len(followed) > 1) == (limit > 1)
-
-
-@pytest.mark.parametrize(("telling", "follows"), [(1, True), (10, False), (10_000, True)])
-def test_a_few_cells_of_a_part_do_not_tell_that_a_path_is_worth_following(
-    monkeypatch: pytest.MonkeyPatch, telling: int, follows: bool
-) -> None:
-    """It is ahead in labels beside others, of which the rows looked at have few, and far behind elsewhere."""
-    fit = fit_of(table(), [kind.name for kind in KINDS if kind.name not in {"trivial", "minimiser"}])
-    fit.kinds[0].judge(fit.folds, fit.contest)
-    followed = []
-
-    def follow(path: Any, fold: Fold, yes_no: BoolArray) -> Any:
-        followed.append(fold)
-        right = np.where(fold.value == 1, 9.0, -9.0)
-        for penalties in path.penalties():
-            yield penalties, np.where(fold.part == PARTS.index("labels"), right, -1e6 * right)
-
-    monkeypatch.setattr(Path, "follow", follow)
-    monkeypatch.setattr(minimiser_kind, "LOOKED_AT", 300)
-    monkeypatch.setattr(minimiser_kind, "TELLING", telling)
-    KIND_OF["minimiser"].judge(fit.folds, fit.contest)
-    sizes = np.bincount(followed[0].part, minlength=len(PARTS))
-    assert 0 < sizes[PARTS.index("labels")] < 10 < sizes.max()
-    assert (len(followed) > 1) == follows

@@ -30,10 +30,9 @@ FIRST_SHARE, WORTH_A_PATH = 0.15, 1.1
 """Share of λ_max down to which a path is followed in any case, and how many times the best other member's
 error the minimiser's may be there for the path to be followed further."""
 
-LOOKED_AT, TELLING = 60_000, 30
+LOOKED_AT = 60_000
 """Observed cells in the rows of a first look, about: of a larger table, some rows say whether all of them are
-worth a path. A part of which they hold fewer held-out cells than the second is not asked, if another has as
-many: the best of several settings is ahead in a few cells by chance."""
+worth a path."""
 
 FAR_BEHIND = 1.15
 """Once a part has turned, a path is not followed for others whose errors are so many times the best."""
@@ -57,15 +56,15 @@ class MinimiserKind:
         if cells.size < fold.row.size:
             sample = _contest(some, cells, contest)
             self._look(Path(FEATURE_WEIGHTS[0], exact=False, values=COARSE_SHARES), some, yes_no, sample)
-            if not self._wins(sample, WORTH_A_PATH, _telling(sample)):
+            if not self._wins(sample, WORTH_A_PATH):
                 return
         first = _contest(fold, np.arange(fold.row.size), contest)
         for weight in FEATURE_WEIGHTS[:2]:
             self._look(Path(weight, exact=False, values=COARSE_SHARES), fold, yes_no, first)
-            if not self._wins(first, PROMISING, _parts(first)):
+            if not self._wins(first, PROMISING):
                 return
         tried = [one for one in first.candidates() if one.kind == self.name]
-        parts = _parts(first)
+        parts = [part for part in PARTS if first.held.where(part).size]
         for together in (FEATURE_PARTS, LABEL_PARTS):
             if any(part in parts for part in together):
                 chosen = min(tried, key=lambda one: sum(first.total(one, part) for part in together))
@@ -77,12 +76,13 @@ class MinimiserKind:
     def _lowest(self, first: Contest, *, own: bool) -> dict[Part, float]:
         """Give the lowest error in every part of the minimisers, or of all other members."""
         candidates = [one for one in first.candidates() if (one.kind == self.name) == own]
-        return {part: min(first.loss(one, part) for one in candidates) for part in _parts(first)}
+        parts = [part for part in PARTS if first.held.where(part).size]
+        return {part: min(first.loss(one, part) for one in candidates) for part in parts}
 
-    def _wins(self, first: Contest, limit: float, parts: Collection[Part]) -> bool:
-        """Whether the best minimiser's error is less than so many times the others' in one of some parts."""
+    def _wins(self, first: Contest, limit: float) -> bool:
+        """Whether the best minimiser's error is less than so many times the others' in some part."""
         best, rivals = self._lowest(first, own=True), self._lowest(first, own=False)
-        return any(best[part] < limit * rivals[part] for part in parts)
+        return any(best[part] < limit * rivals[part] for part in best)
 
     def _look(self, path: Path, fold: Fold, yes_no: BoolArray, first: Contest) -> None:
         """Follow a path on the first fold until all parts have turned and are far behind."""
@@ -107,17 +107,6 @@ class MinimiserKind:
     def setting_cost(self, setting: Any) -> float:
         """Give nothing."""
         return 0.0
-
-
-def _parts(first: Contest) -> list[Part]:
-    """Give the parts that have held-out cells."""
-    return [part for part in PARTS if first.held.where(part).size]
-
-
-def _telling(first: Contest) -> list[Part]:
-    """Give the parts that have enough held-out cells to go by; all of them if none has."""
-    found = [part for part in _parts(first) if first.held.where(part).size >= TELLING]
-    return found or _parts(first)
 
 
 def _some_rows(fits: FoldFits) -> tuple[Fold, NDArray[np.intp]]:
