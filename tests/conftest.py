@@ -37,22 +37,8 @@ LONGEST = (
     "test_figures_and_theorem",
     "test_exact_solvers",
     "test_runner",
-    "test_draws",
-    "test_signals",
-    "test_completer",
-    "test_blocks",
-    "test_positive_unlabelled",
-    "test_mixed_tables",
-    "test_mutated_files",
-    "test_metrics",
-    "test_commands",
-    "test_experiments",
-    "test_sparse_checkpoints",
-    "test_new_rows",
-    "test_interrupts",
-    "test_reproduction",
 )
-"""Files of more than ten seconds come first, so that no worker is left alone with one in the end."""
+"""Files of more than twenty seconds come first, so that no worker is left alone with one in the end."""
 
 
 @pytest.hookimpl(trylast=True)

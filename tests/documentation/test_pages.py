@@ -10,21 +10,12 @@ import pytest
 from tests.command_line.in_process import run
 from tests.documentation.pages import PAGES, ROOT, blocks
 
+pytestmark = pytest.mark.usual_folds
+
 RUN = {"python", "sh"}
 """Languages that are run here; a block that is not to be run is ``text``, or has no language."""
 
-READ_FIRST = (ROOT / "README.md", ROOT / "docs" / "start.md")
-"""Pages that show figures: they have to come out as they do for who reads them."""
-
-WITH_CODE = [
-    pytest.param(
-        page,
-        marks=[pytest.mark.usual_folds] if page in READ_FIRST else [],
-        id=page.relative_to(ROOT).as_posix(),
-    )
-    for page in PAGES
-    if any(block.language in RUN for block in blocks(page))
-]
+WITH_CODE = [page for page in PAGES if any(block.language in RUN for block in blocks(page))]
 
 
 def run_python(code: str, name: str, line: int, found: dict[str, object]) -> None:
@@ -49,7 +40,7 @@ def run_commands(code: str, folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", WITH_CODE)
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

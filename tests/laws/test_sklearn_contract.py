@@ -17,6 +17,8 @@ from cocomplete.arrays import FloatArray
 from cocomplete.datasets import make_low_rank_multilabel
 from cocomplete.model_selection import SCORERS, RowKFold
 
+pytestmark = pytest.mark.usual_folds
+
 EXPECTED_FAILURES = {
     "check_dtype_object": "a cell that is no number is an InputError naming row and column, not a TypeError",
 }

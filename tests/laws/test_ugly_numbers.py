@@ -11,6 +11,8 @@ from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
 from ugly import SLOW, judge, make_case, warm_up
 
+pytestmark = pytest.mark.usual_folds
+
 nan = np.nan
 
 CASES, BATCH = 2000, 100
