@@ -115,6 +115,7 @@ class Sweeps:
     def __call__(self, record: dict[str, Any]) -> None:
         """Note when a sweep ends."""
         now = perf_counter()
+        print(f"{record.get('stage', 'all rows')}: {record['iteration']}", file=sys.stderr, flush=True)
         if record.get("stage") in ("all rows", None):
             if self.before is not None and record["iteration"] == self.before + 1:
                 self.seconds.append(now - self.last)
