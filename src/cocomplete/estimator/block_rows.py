@@ -6,10 +6,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from cocomplete.arrays import BoolArray
 from cocomplete.engines.engine import Engine
 from cocomplete.estimator.tables import UserTables
 from cocomplete.exceptions import InputError
+from cocomplete.fitted.column_ends import ColumnEnds
 from cocomplete.members.linear_average import numbers_of
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
@@ -178,8 +178,6 @@ def linear_cells(
     return Cells.of(encoding.apply(Observations(table.X[some], table.Y[some])))
 
 
-def unlike_constant(observed: Observations, informative: Informative) -> BoolArray:
-    """Find features that do not take part, because the sample has one value of theirs, but have others."""
-    out = ~informative.features
-    X, constant = observed.X, informative.constant[: observed.n_features]
-    return np.asarray(out & (observed.X_known & (constant != X)).any(axis=0))
+def column_ends(observed: Observations) -> ColumnEnds:
+    """Find smallest and largest observed features."""
+    return ColumnEnds.of(observed.X)

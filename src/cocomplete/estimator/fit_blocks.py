@@ -18,8 +18,8 @@ from cocomplete.engines.engine import Engine, Reference
 from cocomplete.estimator.block_rows import (
     averaged_cells,
     cells_of,
+    column_ends,
     linear_cells,
-    unlike_constant,
 )
 from cocomplete.estimator.fit_ensemble import fit_ensemble
 from cocomplete.estimator.fit_minimisers import fit_minimisers
@@ -27,6 +27,7 @@ from cocomplete.estimator.settings import Settings
 from cocomplete.estimator.solving import MinimiserSolver
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.exceptions import InputError
+from cocomplete.fitted.column_ends import ColumnEnds
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.parts import PARTS
 from cocomplete.members.average import Average
@@ -91,8 +92,10 @@ def fit_blocks(sample: TrainingTable, whole: WholeTable, solver: MinimiserSolver
         # Blocks are shared out among threads, or workers; and one thread adds up in one order everywhere.
         with one_thread():
             result = _refined(result, whole, progress, solver.checkpoint)
-    _warn_of_left_out(result.model.informative, whole, solver)
-    return replace(result, n_rows=whole.n_rows)
+    # What is filled in stays near what all rows show, and not only the sample's.
+    ends = reduce(ColumnEnds.joined, whole.engine.collect(column_ends, whole.blocks))
+    _warn_of_left_out(result.model.informative, ends, len(whole.sampled), solver)
+    return replace(result, model=replace(result.model, ends=ends), n_rows=whole.n_rows)
 
 
 def _fit_sample(sample: TrainingTable, solver: MinimiserSolver) -> FitResult:
@@ -219,14 +222,14 @@ def _check_solver(settings: Settings, penalties: Penalties) -> None:
             raise InputError(msg)
 
 
-def _warn_of_left_out(informative: Informative, whole: WholeTable, solver: MinimiserSolver) -> None:
+def _warn_of_left_out(
+    informative: Informative, ends: ColumnEnds, n_sampled: int, solver: MinimiserSolver
+) -> None:
     """Warn of columns that vary, but not in the sample."""
-    if informative.features.all():
-        return
-    found = whole.engine.collect(unlike_constant, whole.blocks, informative=informative)
-    varied = reduce(np.logical_or, found)
+    constant = informative.constant[: len(informative.features)]
+    varied = ~informative.features & ends.unlike(constant)
     if varied.any():
-        solver.messages.hardly_varied(np.flatnonzero(varied), len(whole.sampled))
+        solver.messages.hardly_varied(np.flatnonzero(varied), n_sampled)
 
 
 class _Shares:

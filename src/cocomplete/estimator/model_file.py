@@ -17,6 +17,7 @@ from safetensors.numpy import save as save_arrays
 
 from cocomplete.atomic import write_atomically
 from cocomplete.exceptions import InputError
+from cocomplete.fitted.column_ends import ColumnEnds
 from cocomplete.fitted.draws import ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
@@ -68,6 +69,7 @@ CLASSES: dict[str, type] = {
         BoostedTrees,
         Category,
         Cells,
+        ColumnEnds,
         Columns,
         CompletedRows,
         Count,
