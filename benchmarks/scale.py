@@ -114,7 +114,7 @@ def fit_case(n: int, **parameters: Any) -> dict[str, float]:
 
 
 def given(n: int) -> dict[str, float]:
-    """Penalties given, numbers as they are, no offsets or limits, as in the paper: features are met exactly."""
+    """Penalties given, numbers as they are, nothing else, as in the paper: features are met exactly."""
     penalties = {"rank_penalty": PENALTY, "residual_penalty": PENALTY, "feature_weight": 0.5}
     return fit_case(n, **penalties, center=False, scale=False, clip=False)
 

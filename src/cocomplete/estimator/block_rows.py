@@ -122,29 +122,55 @@ def observations(block: Any, features: Schema, labels: Schema, *, only_ones: boo
     InputError
         With the block's place in the table, where that is known.
     """
-    try:
-        found = UserTables.read(*read_rows(block)).observations(features, labels)
-    except InputError as error:
-        if not isinstance(block, RowsToRead):
-            raise
-        msg = f"in rows {block.first} to {block.last - 1}, counted from the first of these: {error}"
-        raise InputError(msg) from error
+    _, found = _encoded(block, features, labels)
     if only_ones:
         return Observations(found.X, np.where(found.Y_known, found.Y, 0).astype(found.Y.dtype))
     return Observations(found.X, found.Y)
 
 
-def strange_values(block: Any, features: Schema, labels: Schema) -> dict[str, list[Any]]:
-    """Give values of a block that the sample has none of, by column; they count as unknown.
+class Survey(NamedTuple):
+    """What only a look at all rows can tell of a table whose choices are made by a sample.
+
+    Attributes
+    ----------
+    strange : dict
+        Values that the sample has none of, by column; they count as unknown.
+    ends : ColumnEnds
+        Smallest and largest features.
+    """
+
+    strange: dict[str, list[Any]]
+    ends: ColumnEnds
+
+
+def survey(block: Any, features: Schema, labels: Schema) -> Survey:
+    """Look over the rows of a block.
 
     Parameters
     ----------
     block : RowsToRead or BlockRows
     features, labels : Schema
+
+    Raises
+    ------
+    InputError
+        As :func:`observations`.
     """
-    tables = UserTables.read(*read_rows(block))
-    found = tables.strangers(features, labels, tables.observations(features, labels))
-    return {column: values[:MOST_NAMED] for column, values in found.items()}
+    tables, observed = _encoded(block, features, labels)
+    strange = tables.strangers(features, labels, observed)
+    named = {column: values[:MOST_NAMED] for column, values in strange.items()}
+    return Survey(named, ColumnEnds.of(observed.X))
+
+
+def _encoded(block: Any, features: Schema, labels: Schema) -> tuple[UserTables, Observations]:
+    try:
+        tables = UserTables.read(*read_rows(block))
+        return tables, tables.observations(features, labels)
+    except InputError as error:
+        if not isinstance(block, RowsToRead):
+            raise
+        msg = f"in rows {block.first} to {block.last - 1}, counted from the first of these: {error}"
+        raise InputError(msg) from error
 
 
 def cells_of(observed: Observations, informative: Informative, encoding: Encoding) -> Cells:
@@ -176,8 +202,3 @@ def linear_cells(
     table = numbers_of(informative.narrow(observed), features=features)
     some = table.X_known.any(axis=1)
     return Cells.of(encoding.apply(Observations(table.X[some], table.Y[some])))
-
-
-def column_ends(observed: Observations) -> ColumnEnds:
-    """Find smallest and largest observed features."""
-    return ColumnEnds.of(observed.X)

@@ -6,7 +6,6 @@ through the engine that holds the blocks.
 """
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from cocomplete.engines.engine import Engine, Reference
 from cocomplete.estimator.block_rows import (
     averaged_cells,
     cells_of,
-    column_ends,
     linear_cells,
 )
 from cocomplete.estimator.fit_ensemble import fit_ensemble
@@ -65,12 +63,15 @@ class WholeTable:
     n_rows : int
     sampled : ndarray of int
         Which rows the sample has.
+    ends : ColumnEnds
+        Smallest and largest features of all rows.
     """
 
     engine: Engine
     blocks: list[Reference]
     n_rows: int
     sampled: Any
+    ends: ColumnEnds
 
 
 def fit_blocks(sample: TrainingTable, whole: WholeTable, solver: MinimiserSolver) -> FitResult:
@@ -92,10 +93,8 @@ def fit_blocks(sample: TrainingTable, whole: WholeTable, solver: MinimiserSolver
         # Blocks are shared out among threads, or workers; and one thread adds up in one order everywhere.
         with one_thread():
             result = _refined(result, whole, progress, solver.checkpoint)
-    # What is filled in stays near what all rows show, and not only the sample's.
-    ends = reduce(ColumnEnds.joined, whole.engine.collect(column_ends, whole.blocks))
-    _warn_of_left_out(result.model.informative, ends, len(whole.sampled), solver)
-    return replace(result, model=replace(result.model, ends=ends), n_rows=whole.n_rows)
+    _warn_of_left_out(result.model.informative, whole, solver)
+    return replace(result, model=replace(result.model, ends=whole.ends), n_rows=whole.n_rows)
 
 
 def _fit_sample(sample: TrainingTable, solver: MinimiserSolver) -> FitResult:
@@ -222,14 +221,12 @@ def _check_solver(settings: Settings, penalties: Penalties) -> None:
             raise InputError(msg)
 
 
-def _warn_of_left_out(
-    informative: Informative, ends: ColumnEnds, n_sampled: int, solver: MinimiserSolver
-) -> None:
+def _warn_of_left_out(informative: Informative, whole: WholeTable, solver: MinimiserSolver) -> None:
     """Warn of columns that vary, but not in the sample."""
     constant = informative.constant[: len(informative.features)]
-    varied = ~informative.features & ends.unlike(constant)
+    varied = ~informative.features & whole.ends.unlike(constant)
     if varied.any():
-        solver.messages.hardly_varied(np.flatnonzero(varied), n_sampled)
+        solver.messages.hardly_varied(np.flatnonzero(varied), len(whole.sampled))
 
 
 class _Shares:

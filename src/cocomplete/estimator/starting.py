@@ -1,5 +1,6 @@
 """What a fit starts from: a table read and checked, whole or by a sample of its rows."""
 
+from functools import reduce
 from typing import Any
 
 from cocomplete.engines.engine import Engine
@@ -8,7 +9,7 @@ from cocomplete.estimator.block_rows import (
     read_sample,
     rows_to_read,
     sample_places,
-    strange_values,
+    survey,
 )
 from cocomplete.estimator.columns import column_attributes
 from cocomplete.estimator.fit_blocks import WholeTable
@@ -18,6 +19,7 @@ from cocomplete.estimator.settings import Settings, seed_of
 from cocomplete.estimator.tables import UserTables, schemas
 from cocomplete.estimator.training import FitResult, TrainingTable
 from cocomplete.exceptions import InputError
+from cocomplete.fitted.column_ends import ColumnEnds
 from cocomplete.solvers.solution import Progress
 from cocomplete.table.block_table import BlockTable
 
@@ -104,10 +106,11 @@ class BlockStart:
         self.whole: WholeTable | None = None
         if sampled:
             shared = {"features": self.sample.features, "labels": self.sample.labels}
-            if any(kind.values is not None for schema in shared.values() for kind in schema.kinds):
-                messages.not_sampled(engine.collect(strange_values, blocks, **shared))
+            found = list(engine.collect(survey, blocks, **shared))
+            messages.not_sampled(one.strange for one in found)
+            ends = reduce(ColumnEnds.joined, (one.ends for one in found))
             encoded = engine.derive(observations, blocks, only_ones=settings.only_ones_recorded, **shared)
-            self.whole = WholeTable(engine, encoded, table.shape[0], places)
+            self.whole = WholeTable(engine, encoded, table.shape[0], places, ends)
 
     def fit(self, progress: Progress | None) -> FitResult:
         """Fit what the settings ask for."""

@@ -4,6 +4,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
@@ -16,6 +17,7 @@ from cocomplete.formats import feather, parquet
 from cocomplete.formats.calendar_bounds import check_dates
 from cocomplete.formats.guarded import one_sentence, quiet_panics
 from cocomplete.formats.unknown_words import without_words
+from cocomplete.frozen import FieldsAlone
 
 WINDOW_BYTES = 64 * 2**20
 """Of decoded rows that are kept. A page of a file holds more rows than a block of a wide table and is
@@ -49,7 +51,7 @@ class _Kept:
 
 
 @dataclass(frozen=True)
-class FrameFiles:
+class FrameFiles(FieldsAlone):
     """Rows of several files, one after the other.
 
     Rows that were decoded are kept until others are asked for, so that blocks which lie in the same page of a
@@ -139,11 +141,15 @@ class FrameFiles:
 
     def _window_end(self, first: int, last: int) -> int:
         """Give where a window ends that has room for as many blocks like these rows as a window may hold."""
-        sample = pl.DataFrame(schema=self.schema).clear(SAMPLE_ROWS)
-        room = WINDOW_BYTES * SAMPLE_ROWS // max(sample.estimated_size(), 1)
         # Blocks of a table may differ by a row.
         size = last - first + 1
-        return max(last, min(self.height, first + int(room) // size * size))
+        return max(last, min(self.height, first + self._window_rows // size * size))
+
+    @cached_property
+    def _window_rows(self) -> int:
+        """Rows that a window has room for."""
+        sample = pl.DataFrame(schema=self.schema).clear(SAMPLE_ROWS)
+        return int(WINDOW_BYTES * SAMPLE_ROWS // max(sample.estimated_size(), 1))
 
     def _decode(self, first: int, last: int) -> pl.DataFrame:
         parts = []
