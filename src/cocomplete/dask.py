@@ -25,6 +25,7 @@ from cocomplete.completion import Completion
 from cocomplete.engines.on_dask import OnDask
 from cocomplete.estimator.block_rows import stacked
 from cocomplete.estimator.completer import CoCompleter
+from cocomplete.estimator.memory_forecast import check_memory
 from cocomplete.estimator.messages import Messages
 from cocomplete.estimator.settings import Settings
 from cocomplete.estimator.starting import BlockStart, TableStart
@@ -104,6 +105,7 @@ class DaskCoCompleter(CoCompleter):
     ) -> Iterator[TableStart | BlockStart]:
         client = self.client_
         table = _DaskTable(client, X, y)
+        check_memory(settings, table, None, on_cluster=True)
         futures = client.compute(table.blocks())
         engine = OnDask(client)
         yield BlockStart(table, settings, messages, engine, futures)
@@ -193,6 +195,7 @@ class _DaskTable(BlockTable):
     """
 
     def __init__(self, client: Client, X: Any, y: Any) -> None:
+        self.client = client
         self.X = _Pieces.of(client, X, "X")
         self.y = None if y is None else _Pieces.of(client, y, "y")
         if self.y is not None:
@@ -210,7 +213,7 @@ class _DaskTable(BlockTable):
 
     def read(self, first: int, last: int) -> BlockRows:
         """Read some rows here."""
-        found: BlockRows = self._rows(first, last).compute()
+        found: BlockRows = self.client.compute(self._rows(first, last)).result()
         return found
 
     def blocks(self) -> list[Any]:

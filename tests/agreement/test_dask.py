@@ -23,6 +23,7 @@ from cocomplete import CoCompleter, InputError  # noqa: E402
 from cocomplete.dask import DaskCoCompleter  # noqa: E402
 from cocomplete.engines import on_dask  # noqa: E402
 from cocomplete.engines.on_dask import OnDask  # noqa: E402
+from cocomplete.estimator import memory_forecast  # noqa: E402
 from cocomplete.exceptions import ClusterLostError  # noqa: E402
 from tests.agreement.test_blocks import assert_same_fit  # noqa: E402
 from tests.blocks import long_table, low_limits, remember_samples  # noqa: E402
@@ -103,6 +104,23 @@ def test_partitions_may_be_empty_known_or_unknown(client: Client, monkeypatch: p
     expected = here.complete(frame, pd.DataFrame(y, columns=list("abcd")))
     np.testing.assert_allclose(done.X.compute().to_numpy(), expected.X.to_numpy(), atol=1e-9)
     np.testing.assert_array_equal(done.Y.compute().to_numpy(), expected.Y.to_numpy())
+
+
+def test_one_worker_and_four_give_the_same(local: CoCompleter, monkeypatch: pytest.MonkeyPatch) -> None:
+    low_limits(monkeypatch)
+    remember_samples(monkeypatch)
+    with cluster_of(1) as cluster, Client(cluster) as client:
+        assert_same_fit(local, DaskCoCompleter(client).fit(*chunked()).to_local())
+        cluster.scale(4)
+        client.wait_for_workers(4)
+        assert_same_fit(local, DaskCoCompleter(client).fit(*chunked()).to_local())
+
+
+def test_a_client_without_room_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_forecast, "SMALL_NUMBERS", 1_000)
+    monkeypatch.setattr(memory_forecast, "available_memory", lambda: 1)
+    with pytest.raises(InputError, match="run the client where there is more memory"):
+        DaskCoCompleter(client).fit(*chunked())
 
 
 def test_a_killed_worker_changes_nothing(local: CoCompleter, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,6 +197,7 @@ def test_kinds_of_labels(types: Any, column: Any, kind: Any) -> None:
     [
         ("auto", ["a", "b", "c"], "y: column 'it' must be yes or no, but it holds the words 'a', 'b', 'c'; "),
         ("tags", [1, 2], "cannot be of type 'tags': it holds numbers"),
+        ("tags", [None, None], "cannot be of type 'tags': no cell is known; leave it out"),
         ("class", pd.to_datetime(["2020-01-01"]), "cannot be of type 'class': it holds dates"),
         (
             "class",

@@ -16,7 +16,7 @@ from cocomplete.estimator import memory_forecast
 from cocomplete.estimator.memory_forecast import Size, check_memory, forecast, size_of
 from cocomplete.estimator.settings import Settings
 from cocomplete.exceptions import InputError
-from tests.blocks import low_limits
+from tests.blocks import Elsewhere, low_limits
 
 GIVEN: dict[str, Any] = {"rank_penalty": 5.0, "residual_penalty": 0.0, "feature_weight": 0.5}
 
@@ -145,19 +145,45 @@ def test_disk_and_single_precision_need_less(tmp_path: Path, monkeypatch: pytest
     assert forecast(settings(), cocomplete.open(tmp_path), None) < forecast(settings(), X, y)
 
 
-def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("parameters", "kind", "cures"),
+    [
+        ({}, float, "pass float32, read the table from disk (cocomplete.open), use a Dask cluster"),
+        ({}, np.float32, "read the table from disk (cocomplete.open), use a Dask cluster (cocomplete.dask)"),
+        (GIVEN, float, "pass float32, leave all penalties 'auto' and read the table from disk"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    parameters: dict[str, Any], kind: type, cures: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory_forecast, "SMALL_NUMBERS", 1_000)
     monkeypatch.setattr(memory_forecast, "available_memory", lambda: 2**20)
-    X = table(2_000, 20)
-    expected = re.escape(
-        "fitting 2000 x 20 cells needs about 0.0 GiB, 0.0 GiB are available; pass float32, read the table "
-        "from disk (cocomplete.open), use a Dask cluster (cocomplete.dask), or try anyway with force=True"
-    )
-    with pytest.raises(InputError, match=expected):
-        CoCompleter(**GIVEN).fit(X)
-    with pytest.raises(InputError, match=re.escape("available; read the table from disk")):
-        CoCompleter(**GIVEN).fit(X.astype(np.float32))
-    assert CoCompleter(**GIVEN, force=True).fit(X).rank_ >= 0
+    figures = r"fitting 2000 x 20 cells needs about 0\.\d GiB, 0\.0 GiB are available; "
+    with pytest.raises(InputError, match=figures + re.escape(cures)):
+        CoCompleter(**parameters).fit(table(2_000, 20, kind=kind))
+
+
+def test_what_does_not_fit_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_forecast, "SMALL_NUMBERS", 1_000)
+    monkeypatch.setattr(memory_forecast, "available_memory", lambda: 2**20)
+    assert CoCompleter(**GIVEN, force=True).fit(table(2_000, 20)).rank_ >= 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cures"),
+    [
+        ({}, "run the client where there is more memory, or try anyway"),
+        (GIVEN, "run the client where there is more memory, leave all penalties 'auto', or try anyway"),
+    ],
+)
+def test_on_a_cluster_the_client_has_to_have_room(
+    parameters: dict[str, Any], cures: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_forecast, "SMALL_NUMBERS", 1_000)
+    monkeypatch.setattr(memory_forecast, "available_memory", lambda: 2**20)
+    rows = Elsewhere(table(2_000, 20, kind=np.float32))
+    with pytest.raises(InputError, match=re.escape(f"are available; {cures}")):
+        check_memory(settings(**parameters), rows, None, on_cluster=True)
 
 
 def test_small_tables_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,8 +90,15 @@ class Size(NamedTuple):
         return self.known * self.rows * self.columns
 
 
-def check_memory(settings: Settings, X: Any, y: Any) -> None:
+def check_memory(settings: Settings, X: Any, y: Any, *, on_cluster: bool = False) -> None:
     """Refuse a fit that needs more memory than there is, unless it is forced.
+
+    Parameters
+    ----------
+    settings : Settings
+    X, y : containers with rows and columns, or a BlockTable and None
+    on_cluster : bool, default=False
+        Whether rows are on a cluster, so that this process holds what comes from it.
 
     Raises
     ------
@@ -106,11 +113,17 @@ def check_memory(settings: Settings, X: Any, y: Any) -> None:
     size, need = size_of(X, y), forecast(settings, X, y)
     if need <= there:
         return
-    cures = ["use a Dask cluster (cocomplete.dask)"]
-    if not isinstance(X, BlockTable):
-        cures.insert(0, "read the table from disk (cocomplete.open)")
-    if size.number > 4:
-        cures.insert(0, "pass float32")
+    cures = ["pass float32"] if size.number > 4 else []
+    stored = "read the table from disk (cocomplete.open)"
+    if on_cluster:
+        cures.append("run the client where there is more memory")
+    if not settings.wants_ensemble:
+        # The minimiser's cells are in memory wherever the table is.
+        where = "" if isinstance(X, BlockTable) else f" and {stored}"
+        cures.append(f"leave all penalties 'auto'{where}")
+    elif not on_cluster:
+        cures += [] if isinstance(X, BlockTable) else [stored]
+        cures.append("use a Dask cluster (cocomplete.dask)")
     msg = (
         f"fitting {size.rows} x {size.columns} cells needs about {need / GIB:.1f} GiB, {there / GIB:.1f} GiB "
         f"are available; {', '.join(cures)}, or try anyway with force=True"

@@ -271,7 +271,10 @@ def _label_kind(kind: str, column: Column, label: str) -> Any:
     if kind == "yes-no" and isinstance(column, np.ndarray):
         return YesNo()
     if not isinstance(column, TextColumn):
-        msg = f"y: {label} cannot be of type {kind!r}: it holds {'numbers' if kind == 'tags' else 'dates'}"
+        held = "it holds dates"
+        if isinstance(column, np.ndarray):
+            held = "no cell is known; leave it out" if np.isnan(column).all() else "it holds numbers"
+        msg = f"y: {label} cannot be of type {kind!r}: {held}"
         raise InputError(msg)
     words = sorted(set(column.values[column.known]))
     pair = truth_pair(words)
