@@ -14,8 +14,9 @@ from cocomplete.arrays import FloatArray
 from cocomplete.kernels import reference
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers import moments, row_block
-from cocomplete.solvers.moments import Pattern, normal_posteriors, pack, unpack, weights
+from cocomplete.solvers import places, row_block
+from cocomplete.solvers.moments import Pattern, normal_posteriors
+from cocomplete.solvers.packed import pack, unpack, weights
 from cocomplete.solvers.row_block import Columns, RowBlock, Rows
 
 pytestmark = pytest.mark.usefixtures("every_thread")
@@ -324,8 +325,7 @@ def test_whole_matrices_and_loops_over_cells_give_the_same(seed: int) -> None:
     found = []
     for share in (0.0, 2.0):
         with pytest.MonkeyPatch.context() as patch:
-            for module in (moments, row_block):
-                patch.setattr(module, "DENSE", share)
+            patch.setattr(places, "DENSE", share)
             whole, block = Pattern.of(cells), RowBlock(cells, np.zeros(len(V)))
             count = whole.value.size
             given_cells = np.linspace(0.1, 1, count), np.linspace(-1, 1, count)
@@ -334,7 +334,7 @@ def test_whole_matrices_and_loops_over_cells_give_the_same(seed: int) -> None:
             )
             sums = whole.row_sums(*given_cells, V, second_v), whole.column_sums(*given_cells, U, second_u)
             found.append((*posteriors, *sums[0], *sums[1], *block.label_moments(rows, columns)))
-            assert (whole._flat is None) == (share > 1)
+            assert whole._places.dense == (share < 1)
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
 

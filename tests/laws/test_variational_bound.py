@@ -11,7 +11,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factor_state import FactorState
-from cocomplete.solvers.moments import unpack
+from cocomplete.solvers.packed import unpack
 from cocomplete.solvers.posterior import PACE
 from cocomplete.solvers.row_block import RowBlock, Sites, Sums
 from cocomplete.solvers.variational import (

@@ -13,7 +13,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.basis import NOISE_EDGE, START_LENGTH, most_factors, residual_factors, whitening
 from cocomplete.solvers.factor_state import START_PRECISION
-from cocomplete.solvers.moments import pack, unpack
+from cocomplete.solvers.packed import pack, unpack
 from cocomplete.solvers.variational import (
     BOUND_TOL,
     WARM_UP,

@@ -9,7 +9,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factor_state import FactorState
-from cocomplete.solvers.moments import pack, unpack
+from cocomplete.solvers.packed import pack, unpack
 from cocomplete.solvers.row_block import Sites, Sums
 from cocomplete.solvers.variational import (
     NOISE_PRIOR,

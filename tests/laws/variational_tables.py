@@ -10,7 +10,7 @@ from scipy.special import expit
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.moments import pack, unpack
+from cocomplete.solvers.packed import pack, unpack
 from cocomplete.solvers.posterior import FactorPosterior
 from cocomplete.solvers.variational import (
     fit_variational,

@@ -19,7 +19,7 @@ from cocomplete.members.trivial import Trivial
 from cocomplete.problem.content_keys import content_keys
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
-from cocomplete.solvers.moments import unpack
+from cocomplete.solvers.packed import unpack
 
 nan = np.nan
 

@@ -17,7 +17,7 @@ from cocomplete.positive_unlabelled import (
 )
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.moments import unpack
+from cocomplete.solvers.packed import unpack
 
 MOST_FEATURES = 30
 """Up to so many features may predict labels each by itself; of more, only the factors they share."""

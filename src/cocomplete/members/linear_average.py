@@ -15,7 +15,7 @@ from cocomplete.members.prediction import Prediction
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import shrunken_log_odds
 from cocomplete.problem.observations import Observations
-from cocomplete.solvers.moments import diagonals, pack, unpack
+from cocomplete.solvers.packed import diagonals, pack, unpack
 from cocomplete.solvers.posterior import FactorPosterior
 
 

@@ -9,7 +9,7 @@ from cocomplete.arrays import FloatArray
 from cocomplete.engines.engine import Engine, Reference, Threads
 from cocomplete.problem.cell_blocks import CellBlocks
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import pack, unpack
+from cocomplete.solvers.packed import pack, unpack
 from cocomplete.solvers.row_block import label_scores
 from cocomplete.spectral import Census, Pair, SparseSpectrum
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
-from cocomplete.solvers.moments import diagonals, pack, unpack
+from cocomplete.solvers.packed import diagonals, pack, unpack
 
 START_PRECISION = (30.0, 2.0)
 """Prior precision of an entry of v_j during the warm-up, for numbers and for 0/1 columns."""

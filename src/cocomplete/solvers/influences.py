@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cocomplete.arrays import FloatArray
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import unpack, weights
+from cocomplete.solvers.packed import unpack, weights
 from cocomplete.solvers.posterior import FactorPosterior
 from cocomplete.solvers.row_block import Rows
 

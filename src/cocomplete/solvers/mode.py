@@ -16,7 +16,8 @@ from cocomplete.problem.cells import Cells, Part
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.factored_losses import PADDING
 from cocomplete.solvers.loss_block import LossBlock, RowStep
-from cocomplete.solvers.moments import CHUNK, Moments, Pattern, pack, unpack, weights
+from cocomplete.solvers.moments import CHUNK, Moments, Pattern
+from cocomplete.solvers.packed import pack, unpack, weights
 from cocomplete.solvers.solution import Solution
 
 STEPS = (50, 200)

@@ -1,7 +1,7 @@
 """Posterior moments of every cell, and the observed cells as one pattern."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,10 @@ from scipy import sparse
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.kernels import gaussians, weighted_sums
 from cocomplete.problem.cells import Cells
+from cocomplete.solvers.places import Places
 
 CHUNK = 4_000_000
 """Numbers of row moments held at once where a whole table is predicted."""
-
-DENSE = 0.1
-"""Share of observed cells from which products with whole matrices are faster than loops over cells: BLAS does
-about ten times as much in the same time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +92,8 @@ class Pattern:
         return ColumnPattern.of(self)
 
     @cached_property
-    def _flat(self) -> NDArray[np.int64] | None:
-        """Where each cell is in the whole table, if working with all of it pays."""
-        n, m = self.shape
-        if self.value.size < DENSE * n * m:
-            return None
-        return np.repeat(np.arange(n) * m, np.diff(self.start)) + self.column
+    def _places(self) -> Places:
+        return Places.of(self.start, self.column, self.shape[1])
 
     def row_sums(
         self, weight: FloatArray, linear: FloatArray, mean: FloatArray, second: FloatArray
@@ -113,19 +106,21 @@ class Pattern:
             A cell's log-likelihood is linear t − ½ weight t² of its t = u_i · v_j.
         mean, second : ndarray of shape (m, k) and (m, k(k+1)/2)
         """
-        if self._flat is None:
+        if not self._places.dense:
             return _sums(self.start, self.column, weight, linear, mean, second)
-        return self._whole(weight) @ second, self._whole(linear) @ mean
+        matrix = self._places.matrix
+        return matrix(weight) @ second, matrix(linear) @ mean
 
     def column_sums(
         self, weight: FloatArray, linear: FloatArray, mean: FloatArray, second: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Add up each column's cells likewise, over E[u_i u_iᵀ] and E[u_i]."""
-        if self._flat is None:
+        if not self._places.dense:
             by, order = self.flipped, self.flipped.order
             return _sums(by.start, by.row, weight[order], linear[order], mean, second)
         # In this order BLAS shares the work between threads; in the other they wait for each other.
-        sums = (second.T @ self._whole(weight)).T, (mean.T @ self._whole(linear)).T
+        matrix = self._places.matrix
+        sums = (second.T @ matrix(weight)).T, (mean.T @ matrix(linear)).T
         return np.ascontiguousarray(sums[0]), np.ascontiguousarray(sums[1])
 
     def row_posteriors(
@@ -151,12 +146,6 @@ class Pattern:
         """
         H, g = self.row_sums(weight, linear, mean, second)
         return g, H, normal_posteriors(H, g, precision, int(offsets))
-
-    def _whole(self, values: FloatArray) -> FloatArray:
-        """Put one number per cell where it belongs in the table, zeros elsewhere."""
-        table = np.zeros(self.shape)
-        table.ravel()[self._flat] = values
-        return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,38 +205,3 @@ def _sums(
     H, g = np.empty((n, second.shape[1])), np.empty((n, mean.shape[1]))
     weighted_sums(start, partner, weight, linear, mean, second, H, g)
     return H, g
-
-
-def pack(matrices: FloatArray) -> FloatArray:
-    """Lower triangles, row after row, of a stack of symmetric matrices."""
-    k = matrices.shape[-1]
-    flat = matrices.reshape(*matrices.shape[:-2], k * k)
-    return np.take(flat, _triangle(k)[0], axis=-1)
-
-
-def unpack(packed: FloatArray, k: int) -> FloatArray:
-    """Give the whole k × k matrices back."""
-    return np.take(packed, _triangle(k)[1], axis=-1).reshape(*packed.shape[:-1], k, k)
-
-
-def diagonals(packed: FloatArray, k: int) -> FloatArray:
-    """Give the diagonals of packed k × k matrices."""
-    return packed[..., np.arange(1, k + 1).cumsum() - 1]
-
-
-@lru_cache(maxsize=64)
-def weights(k: int) -> FloatArray:
-    """How often each entry of a packed k × k matrix stands in the whole one."""
-    found = np.bincount(_triangle(k)[1]).astype(np.float64)
-    # Everybody gets the same array.
-    found.flags.writeable = False
-    return found
-
-
-@lru_cache(maxsize=64)
-def _triangle(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where packed entries are in a whole k × k matrix, and where whole ones are among the packed."""
-    row, column = np.tril_indices(k)
-    whole = np.empty((k, k), np.intp)
-    whole[row, column] = whole[column, row] = np.arange(row.size)
-    return row * k + column, whole.ravel()

@@ -9,7 +9,8 @@ from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.engines.row_blocks import InProcess, row_bounds
 from cocomplete.frozen import FieldsAlone
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import CHUNK, Moments, diagonals, unpack, weights
+from cocomplete.solvers.moments import CHUNK, Moments
+from cocomplete.solvers.packed import diagonals, unpack, weights
 from cocomplete.solvers.row_block import Columns, RowBlock, Rows, Sites
 
 QUICK_SWEEPS, ROW_SWEEPS, ROW_TOL = 8, 40, 1e-6

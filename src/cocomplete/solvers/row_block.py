@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.kernels import cell_moments, label_integrals, products
+from cocomplete.kernels import label_integrals, products
 from cocomplete.problem.cells import Cells
-from cocomplete.solvers.moments import DENSE, Pattern, normal_posteriors, weights
+from cocomplete.solvers.moments import Pattern, normal_posteriors
+from cocomplete.solvers.places import Places
 
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(15)
 SHARES = SHARES / SHARES.sum()
@@ -196,7 +196,7 @@ class RowBlock:
         made = Sites(*(each.copy() for each in sites))
         for _ in range(most):
             some, own = np.flatnonzero(moves), np.flatnonzero(moves[row])
-            where = _Places.of(np.concatenate(([0], np.cumsum(count[some]))), column[own], m - d)
+            where = Places.of(np.concatenate(([0], np.cumsum(count[some]))), column[own], m - d)
             weight, pull = (where.matrix(each[own]) for each in sites)
             H, g = weight @ second, pull @ V
             H += H_numbers[some]
@@ -205,7 +205,7 @@ class RowBlock:
             rows.U[some], rows.second[some] = g, H
             for each, other in zip(made, sites, strict=True):
                 each[own] = other[own]
-            t, variance = where.moments(Rows(g, H), V, second)
+            t, variance = where.moments(g, H, V, second)
             moves[:] = False
             moves[row[own[np.abs(t - before[own]) >= tol]]] = True
             if not moves.any():
@@ -225,12 +225,12 @@ class RowBlock:
     def label_moments(self, rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of t in every label cell."""
         d = self.cells.n_features
-        return self._label_places.moments(rows, columns.V[d:], columns.second[d:])
+        return self._label_places.moments(*rows, columns.V[d:], columns.second[d:])
 
     @cached_property
-    def _label_places(self) -> "_Places":
+    def _label_places(self) -> Places:
         cells, d = self.cells, self.cells.n_features
-        return _Places.of(cells.y_start, cells.y_column - np.int32(d), cells.shape[1] - d)
+        return Places.of(cells.y_start, cells.y_column - np.int32(d), cells.shape[1] - d)
 
     def _target(self, t: FloatArray, variance: FloatArray) -> tuple[Sites, float]:
         """Sites that the labels' posteriors ask for, and the labels' expected log-likelihood."""
@@ -250,50 +250,6 @@ class RowBlock:
 def label_scores(truth: FloatArray, log_odds: FloatArray) -> FloatArray:
     """Residuals of labels on the scale of log-odds: four is the slope of a score at probability one half."""
     return np.asarray(4 * (truth - expit(log_odds)), np.float64)
-
-
-class _Places(NamedTuple):
-    """Where cells are in a table of some rows and columns.
-
-    Attributes
-    ----------
-    start, column : CSR pattern
-    shape : tuple of int
-    flat : ndarray of int, or None
-        Their places among all cells of the table, if working with all of them pays.
-    """
-
-    start: NDArray[np.int64]
-    column: NDArray[np.int32]
-    shape: tuple[int, int]
-    flat: NDArray[np.int64] | None
-
-    @classmethod
-    def of(cls, start: NDArray[np.int64], column: NDArray[np.int32], m: int) -> "_Places":
-        """Find them."""
-        n = len(start) - 1
-        flat = None
-        if column.size >= DENSE * n * m:
-            flat = np.repeat(np.arange(n) * m, np.diff(start)) + column
-        return cls(start, column, (n, m), flat)
-
-    def matrix(self, values: FloatArray) -> FloatArray | sparse.csr_array:
-        """Make a matrix of one number per cell, dense where products then are quicker."""
-        if self.flat is None:
-            return sparse.csr_array((values, self.column, self.start), shape=self.shape)
-        table: FloatArray = np.zeros(self.shape)
-        table.ravel()[self.flat] = values
-        return table
-
-    def moments(self, rows: Rows, V: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of every cell's t."""
-        doubled = second * weights(V.shape[1])
-        if self.flat is not None:
-            t = (rows.U @ V.T).ravel()[self.flat]
-            return t, np.maximum((rows.second @ doubled.T).ravel()[self.flat] - t**2, 0)
-        t, variance = np.empty(self.column.size), np.empty(self.column.size)
-        cell_moments(self.start, self.column, *rows, np.ascontiguousarray(V), doubled, t, variance)
-        return t, variance
 
 
 def _first_sites(cells: Cells, base: FloatArray) -> Sites:

@@ -39,7 +39,8 @@ from cocomplete.solvers.basis import (
     whitening,
 )
 from cocomplete.solvers.factor_state import START_PRECISION, FactorState, Spread
-from cocomplete.solvers.moments import normal_posteriors, pack, unpack, weights
+from cocomplete.solvers.moments import normal_posteriors
+from cocomplete.solvers.packed import pack, unpack, weights
 from cocomplete.solvers.posterior import PACE, FactorPosterior, begun
 from cocomplete.solvers.row_block import Columns, RowBlock, Sums
 from cocomplete.solvers.solution import Progress
