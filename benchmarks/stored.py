@@ -148,8 +148,7 @@ def in_child(folder: Path, out: Path | None, rows: int, limit: float, *, default
     model = cocomplete.CoCompleter(**settings(rows, defaults=defaults)).fit(*given, progress=sweeps)
     fitted = perf_counter()
     if out is not None:
-        done = (model.complete(*table.read(first, last)) for first, last in table.bounds())
-        write_blocks(out, (pl.concat([one.X, one.Y], how="horizontal") for one in done))
+        write_blocks(out, model.complete_blocks(table))
     return {
         "rows": rows,
         "fit": fitted - started,
