@@ -174,10 +174,9 @@ def hidden_errors(out: Path, recipe: Recipe) -> tuple[float, float]:
 
     whole, seen = next(blocks(recipe))
     done = cocomplete.open(out).read(0, len(whole)).X.to_numpy()
-    (X, X_done, X_hidden), (Y, Y_done, Y_hidden) = (
-        (part[:, columns] for part in (whole, done, ~seen))
-        for columns in (slice(None, recipe.d), slice(recipe.d, None))
-    )
+    features, labels = slice(None, recipe.d), slice(recipe.d, None)
+    X, X_done, X_hidden = (part[:, features] for part in (whole, done, ~seen))
+    Y, Y_done, Y_hidden = (part[:, labels] for part in (whole, done, ~seen))
     off = np.linalg.norm((X - X_done)[X_hidden]) / np.linalg.norm(X[X_hidden])
     return float(off), float((Y_done != Y)[Y_hidden].mean())
 
