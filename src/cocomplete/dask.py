@@ -62,7 +62,7 @@ class DaskCoCompleter(CoCompleter):
         super().__init__(**parameters)
         self.client = client
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - scikit-learn's
         """Give the parameters: the client, and those of the local estimator."""
         local = CoCompleter().get_params(deep=False)
         return {"client": self.client, **{name: getattr(self, name) for name in local}}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from cocomplete.arrays import BoolArray, FloatArray
-from cocomplete.fitted.column_ends import ColumnEnds
+from cocomplete.fitted.column_ends import COLUMN_NUMBERS, ColumnEnds
 from cocomplete.fitted.draws import JointDraws, ScoreMargins
 from cocomplete.fitted.ensemble import Ensemble
 from cocomplete.fitted.fitted_rows import FittedRows
@@ -25,9 +25,6 @@ from cocomplete.members.minimiser import Minimiser
 from cocomplete.members.prediction import Prediction
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
-
-COLUMN_NUMBERS = 1_000_000
-"""Numbers of a long table that are looked at together."""
 
 
 class Answer(NamedTuple):
