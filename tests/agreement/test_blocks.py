@@ -15,8 +15,8 @@ from cocomplete.engines.engine import Engine, Threads
 from cocomplete.engines.on_disk import OnDisk
 from cocomplete.estimator.block_rows import LONG_NUMBERS, sample_places
 from cocomplete.members.minimiser import Minimiser
-from cocomplete.problem.cells import Cells
-from cocomplete.problem.gathered_cells import gather, one_sided_labels, without_labels
+from cocomplete.problem.cell_blocks import ColumnCensus
+from cocomplete.problem.cells import Cells, without_labels
 from cocomplete.problem.objective import Objective
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.factored import solve_factored
@@ -102,7 +102,7 @@ def test_given_penalties_reach_the_certificate_of_all_rows(monkeypatch: pytest.M
     X, y = long_table()
     found = CoCompleter(**GIVEN, tol=1e-5).fit(X, y)
     assert found.converged_
-    assert found.label_solution_.M.shape == (1_200, 16)
+    assert found.label_solution_.M.shape == (312, 16)
     member = found._model.ensemble.members[0]
     assert isinstance(member, Minimiser)
     whole = member.encoding.apply(Observations(X, y))
@@ -196,10 +196,10 @@ def test_engines_do_the_same(engine: Engine) -> None:
     parts = [whole.rows(first, first + 10) for first in range(0, 100, 10)]
     derived = engine.derive(double, parts, by=3.0)
     kept = engine.map(double, derived, by=2.0)
-    found = gather(engine, kept)
-    np.testing.assert_array_equal(found.x_value, 6 * whole.x_value)
-    for name in ("x_start", "x_column", "y_start", "y_column", "y_value"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+    for part, found in zip(parts, engine.collect(vars, kept), strict=True):
+        np.testing.assert_array_equal(found["x_value"], 6 * part.x_value)
+        for name in ("x_start", "x_column", "y_start", "y_column", "y_value"):
+            np.testing.assert_array_equal(found[name], getattr(part, name))
     states, results = engine.advance(counted, kept, [0] * 10)
     assert sum(results) == whole.x_value.size
     states, results = engine.advance(counted, kept, states)
@@ -223,8 +223,9 @@ def test_labels_of_one_value_are_left_out() -> None:
     X, y = long_table(50)
     y[:, 1] = np.where(np.isnan(y[:, 1]), np.nan, 1.0)
     cells = Cells.of(Observations(X, y))
-    np.testing.assert_array_equal(one_sided_labels(cells), [False, True, False, False])
-    left = without_labels(cells, one_sided_labels(cells))
+    one_sided = ColumnCensus.of(cells).one_sided(cells.n_features)
+    np.testing.assert_array_equal(one_sided, [False, True, False, False])
+    left = without_labels(cells, one_sided)
     y[:, 1] = np.nan
     expected = Cells.of(Observations(X, y))
     for name in ("y_start", "y_column", "y_value", "x_value"):

@@ -7,16 +7,15 @@ from numpy.typing import NDArray
 from cocomplete.arrays import FloatArray
 from cocomplete.engines.engine import Threads
 from cocomplete.problem import cells as cells_module
-from cocomplete.problem.cell_blocks import CellBlocks
+from cocomplete.problem.cell_blocks import CellBlocks, ColumnCensus
 from cocomplete.problem.cells import (
     Cells,
     Part,
     column_counts,
     column_sums,
     matrix_blocks,
-    residual_blocks,
+    without_labels,
 )
-from cocomplete.problem.gathered_cells import gather, one_sided_labels, without_labels
 from cocomplete.problem.observations import Observations
 
 nan = np.nan
@@ -154,13 +153,6 @@ def test_blocks_of_matrices_make_the_whole(small_parts: None) -> None:
     for part, (features, none) in zip(cells.parts(), matrix_blocks(cells.parts(), gx, None), strict=True):
         np.testing.assert_array_equal(features.toarray(), left[part.rows])
         assert none.shape == (10, 0)
-    of_cells = residual_blocks(cells.parts(), lambda some: (2 * some.x_value, some.y_value - 3))
-    np.testing.assert_array_equal(
-        np.vstack([one.toarray() for one, _ in of_cells]), dense(observed.X_known, 2 * cells.x_value)
-    )
-    np.testing.assert_array_equal(
-        np.vstack([one.toarray() for _, one in of_cells]), dense(observed.Y_known, cells.y_value - 3)
-    )
 
 
 def test_sums_and_counts_of_columns_are_those_of_the_matrices(small_parts: None) -> None:
@@ -193,18 +185,22 @@ def test_blocks_know_the_size_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(CellBlocks.of(cells, 1).blocks) == 2
 
 
-def test_gathered_blocks_are_the_whole() -> None:
-    cells = Cells.of(table())
+def test_a_census_counts_and_adds_up_columns() -> None:
+    observed = table()
+    cells = Cells.of(observed)
     blocks = [cells.rows(0, 2), cells.rows(2, 3), cells.rows(3, 3), cells.rows(3, 40)]
-    assert_same(gather(Threads(), blocks), cells)
-    assert_same(gather(Threads(), [cells]), cells)
+    found = CellBlocks.at(Threads(), blocks).census()
+    whole = np.hstack((observed.X, observed.Y))
+    np.testing.assert_array_equal(found.counts, (~np.isnan(whole)).sum(axis=0))
+    np.testing.assert_allclose(found.totals, np.nansum(whole, axis=0))
+    np.testing.assert_allclose(found.squares, np.nansum(whole**2, axis=0))
 
 
 def test_one_sided_labels_are_found_and_left_out() -> None:
     X = np.array([[1.0, nan], [nan, 2.0], [3.0, nan]])
     Y = np.array([[1.0, 0, 0, nan, nan], [1.0, nan, 1, nan, 0], [nan, 0, 1, nan, nan]])
     cells = Cells.of(Observations(X, Y))
-    one_sided = one_sided_labels(cells)
+    one_sided = ColumnCensus.of(cells).one_sided(cells.n_features)
     np.testing.assert_array_equal(one_sided, [True, True, False, False, True])
     Y[:, one_sided] = nan
     assert_same(without_labels(cells, one_sided), Cells.of(Observations(X, Y)))

@@ -74,12 +74,16 @@ def read_sample(engine: Engine, blocks: list[Any], bounds: list[tuple[int, int]]
     places : ndarray of int
         Rows, in their order.
     """
-    own = [
+    parts = list(engine.collect(_taken, blocks, places_in_blocks(places, bounds)))
+    return BlockRows(*(stacked([part[k] for part in parts if len(part[0])]) for k in range(2)))
+
+
+def places_in_blocks(places: Any, bounds: list[tuple[int, int]]) -> list[NDArray[np.intp]]:
+    """Give rows, in their order, by their places in the blocks that they are in."""
+    return [
         places[np.searchsorted(places, first) : np.searchsorted(places, last)] - first
         for first, last in bounds
     ]
-    parts = list(engine.collect(_taken, blocks, own))
-    return BlockRows(*(stacked([part[k] for part in parts if len(part[0])]) for k in range(2)))
 
 
 def stacked(parts: list[Any]) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cocomplete.arrays import BoolArray
 from cocomplete.checkpoint import Checkpoint, Stage
@@ -18,6 +19,7 @@ from cocomplete.estimator.block_rows import (
     averaged_cells,
     cells_of,
     linear_cells,
+    places_in_blocks,
 )
 from cocomplete.estimator.fit_ensemble import fit_ensemble
 from cocomplete.estimator.fit_minimisers import fit_minimisers
@@ -32,8 +34,8 @@ from cocomplete.members.average import Average
 from cocomplete.members.linear_average import LinearAverage
 from cocomplete.members.minimiser import Minimiser, Penalties
 from cocomplete.problem.cell_blocks import CellBlocks
+from cocomplete.problem.cells import Cells, without_labels
 from cocomplete.problem.encoding import Encoding
-from cocomplete.problem.gathered_cells import gather, one_sided_labels, without_labels
 from cocomplete.problem.informative import Informative
 from cocomplete.problem.observations import Observations
 from cocomplete.solvers.solution import Progress, Record
@@ -61,6 +63,8 @@ class WholeTable:
     blocks : list
         References to :class:`Observations` of consecutive rows, encoded as the sample is.
     n_rows : int
+    bounds : list of tuple of int
+        First row of every block, and the one after its last.
     sampled : ndarray of int
         Which rows the sample has.
     ends : ColumnEnds
@@ -70,8 +74,13 @@ class WholeTable:
     engine: Engine
     blocks: list[Reference]
     n_rows: int
+    bounds: list[tuple[int, int]]
     sampled: Any
     ends: ColumnEnds
+
+    def sampled_places(self) -> list[NDArray[np.intp]]:
+        """Give the places of the sample's rows in every block."""
+        return places_in_blocks(self.sampled, self.bounds)
 
 
 def fit_blocks(sample: TrainingTable, whole: WholeTable, solver: MinimiserSolver) -> FitResult:
@@ -191,17 +200,28 @@ def _minimise(
     penalties: Penalties,
 ) -> Minimiser:
     """Minimise F on all rows; for predictions, the sample's rows and the columns are enough."""
-    settings = solver.settings
+    settings, engine = solver.settings, whole.engine
     _check_solver(settings, penalties)
     encoding = Encoding.of(observed, yes_no, center=settings.center, scale=settings.scale)
-    engine = whole.engine
-    cells = gather(engine, engine.derive(cells_of, whole.blocks, informative=informative, encoding=encoding))
+    blocks = engine.map(cells_of, whole.blocks, informative=informative, encoding=encoding)
+    cells, sample = CellBlocks.at(engine, blocks), Cells.of(encoding.apply(observed))
     if settings.center:
-        # With a free offset such a label has no minimum.
-        cells = without_labels(cells, one_sided_labels(cells))
-    fit = Minimiser.of_cells(encoding, cells, penalties, solver.solve, free_offsets=settings.center)
-    rows = fit.of_rows(whole.sampled)
-    return replace(rows, objective=replace(rows.objective, observed=rows.cells))
+        # With a free offset a label of one value has no minimum.
+        left_out = cells.census().one_sided(cells.n_features)
+        if left_out.any():
+            blocks = engine.map(without_labels, cells.blocks, labels=left_out)
+            engine.release(cells.blocks)
+            cells, sample = CellBlocks.at(engine, blocks), without_labels(sample, left_out)
+    fit = Minimiser.of_blocks(
+        encoding,
+        cells,
+        sample,
+        penalties,
+        lambda objective: solver.solve_blocks(objective, sample, whole.sampled_places()),
+        free_offsets=settings.center,
+    )
+    engine.release(blocks)
+    return fit
 
 
 def _check_solver(settings: Settings, penalties: Penalties) -> None:

@@ -110,7 +110,7 @@ class BlockStart:
             messages.not_sampled(one.strange for one in found)
             ends = reduce(ColumnEnds.joined, (one.ends for one in found))
             encoded = engine.derive(observations, blocks, only_ones=settings.only_ones_recorded, **shared)
-            self.whole = WholeTable(engine, encoded, table.shape[0], places, ends)
+            self.whole = WholeTable(engine, encoded, table.shape[0], table.bounds(), places, ends)
 
     def fit(self, progress: Progress | None) -> FitResult:
         """Fit what the settings ask for."""

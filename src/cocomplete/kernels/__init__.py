@@ -17,6 +17,7 @@ and the model's value in a cell is t_ij = u_i · v_j. Offsets are a column of V 
 
 from cocomplete.kernels.averages import cell_moments, gaussians, label_integrals, weighted_sums
 from cocomplete.kernels.dense_losses import blend, descend, slopes
+from cocomplete.kernels.eliminated_rows import eliminated_product, row_factors
 from cocomplete.kernels.factored_losses import (
     clear,
     curvature_product,
@@ -39,6 +40,7 @@ __all__ = [
     "curvature_product",
     "descend",
     "diagonal",
+    "eliminated_product",
     "evaluate",
     "evaluate_panel",
     "gaussians",
@@ -46,6 +48,7 @@ __all__ = [
     "interpolate",
     "label_integrals",
     "products",
+    "row_factors",
     "row_step",
     "scatter",
     "slopes",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cocomplete.arrays import BoolArray, FloatArray
 from cocomplete.frozen import FieldsAlone
 from cocomplete.members.prediction import Prediction, decode
+from cocomplete.problem.cell_blocks import CellBlocks
 from cocomplete.problem.cells import Cells
 from cocomplete.problem.encoding import Encoding
 from cocomplete.problem.objective import Objective
@@ -104,27 +105,36 @@ class Minimiser(FieldsAlone):
         return cls(encoding, Cells.of(encoded), objective, solution, solution)
 
     @classmethod
-    def of_cells(
-        cls, encoding: Encoding, cells: Cells, penalties: Penalties, solve: Solve, *, free_offsets: bool
+    def of_blocks(
+        cls,
+        encoding: Encoding,
+        cells: CellBlocks,
+        sample: Cells,
+        penalties: Penalties,
+        solve: Solve,
+        *,
+        free_offsets: bool,
     ) -> "Minimiser":
-        """Set F up on cells and minimise it.
+        """Set F up on a table in blocks and minimise it.
 
         Parameters
         ----------
         encoding : Encoding
             Of the cells.
-        cells : Cells
+        cells : CellBlocks
             On the solvers' scale; with free offsets, no label of which only one value is observed.
+        sample : Cells
+            Those of the rows that the member keeps.
         penalties : Penalties
         solve : callable
-            From F to its minimiser.
+            From F to its minimiser, of which it gives those rows.
         free_offsets : bool
         """
         objective = _at_most_rank_penalty(
             _with_penalties(cells, encoding, penalties, free_offsets=free_offsets)
         )
         solution = solve(objective)
-        return cls(encoding, cells, objective, solution, solution)
+        return cls(encoding, sample, replace(objective, observed=sample), solution, solution)
 
     def for_new_rows(self) -> "Minimiser":
         """Give the same without the rows of the fit, which ensemble members predict by the row step."""
@@ -177,7 +187,7 @@ def _at_most_rank_penalty(objective: Objective) -> Objective:
 
 
 def _with_penalties(
-    usable: Observations | Cells, encoding: Encoding, penalties: Penalties, *, free_offsets: bool
+    usable: Observations | CellBlocks, encoding: Encoding, penalties: Penalties, *, free_offsets: bool
 ) -> Objective:
     objective = Objective(
         usable,

@@ -1,6 +1,6 @@
 """The observed cells alone, row by row."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -141,6 +141,24 @@ class Part:
         )
 
 
+def without_labels(cells: Cells, labels: BoolArray) -> Cells:
+    """Leave the cells of some 0/1 columns out."""
+    if not labels.any():
+        return cells
+    kept = ~labels[cells.y_column - cells.n_features]
+    before = np.concatenate(([0], np.cumsum(kept)))
+    return Cells(
+        cells.x_start,
+        cells.x_column,
+        cells.x_value,
+        before[cells.y_start].astype(np.int64),
+        cells.y_column[kept],
+        cells.y_value[kept],
+        cells.shape,
+        cells.n_features,
+    )
+
+
 def matrix_blocks(
     parts: Sequence[Part], gx: FloatArray, gy: FloatArray | None
 ) -> list[tuple[sparse.csr_array, sparse.csr_array]]:
@@ -181,13 +199,6 @@ def column_counts(parts: Sequence[Part]) -> FloatArray:
         return np.asarray(features + labels, np.float64)
 
     return reduce(np.add, InProcess.visit(parts, of_part))
-
-
-def residual_blocks(
-    parts: Sequence[Part], residuals: Callable[[Cells], tuple[FloatArray, FloatArray]]
-) -> list[tuple[sparse.csr_array, sparse.csr_array]]:
-    """Give what a function makes of every part's cells, as pairs of sparse matrices."""
-    return list(InProcess.visit(parts, lambda part: part.cells.matrices(*residuals(part.cells))))
 
 
 def _matrix(

@@ -15,12 +15,14 @@ import numpy as np
 from scipy.special import expit, logit
 
 from cocomplete.arrays import FloatArray
+from cocomplete.engines.engine import Threads
 from cocomplete.engines.row_blocks import InProcess
 from cocomplete.frozen import FieldsAlone
 from cocomplete.kernels import blend, descend, slopes
-from cocomplete.problem.cells import Cells, Part, column_counts, column_sums, residual_blocks
+from cocomplete.problem.cell_blocks import CellBlocks, ColumnCensus
+from cocomplete.problem.cells import Cells, Part
 from cocomplete.problem.observations import Observations
-from cocomplete.spectral import DENSE_GRAM, LowRank, SparseSpectrum, polar, spectral_norm, trace_norm
+from cocomplete.spectral import DENSE_GRAM, LowRank, Pair, SparseSpectrum, polar, spectral_norm, trace_norm
 
 Regime = Literal["smooth", "interpolation", "between"]
 """λ2 = 0; λ2 ≥ λ1, where the minimiser passes through every observed feature; or 0 < λ2 < λ1."""
@@ -32,8 +34,8 @@ class Objective(FieldsAlone):
 
     Attributes
     ----------
-    observed : Observations or Cells
-        The data, Ω included. Of cells alone only what needs no whole matrix can be asked for.
+    observed : Observations, Cells or CellBlocks
+        The data, Ω included. Of cells only what needs no whole matrix can be asked for.
     rank_penalty : float
         λ1, weight of the trace norm of M.
     residual_penalty : float
@@ -46,7 +48,7 @@ class Objective(FieldsAlone):
         Whether the offsets are optimised together with M, unpenalised; then ``offsets`` is a start.
     """
 
-    observed: Observations | Cells
+    observed: Observations | Cells | CellBlocks
     rank_penalty: float
     residual_penalty: float
     feature_weight: float
@@ -64,6 +66,8 @@ class Objective(FieldsAlone):
     def _has_features(self) -> bool:
         """Whether any feature is observed."""
         data = self.observed
+        if isinstance(data, CellBlocks):
+            return bool(self.census.counts[: data.n_features].any())
         return bool(data.x_value.size if isinstance(data, Cells) else data.X_known.any())
 
     @property
@@ -76,18 +80,35 @@ class Objective(FieldsAlone):
     def shape(self) -> tuple[int, int]:
         """Shape of M."""
         data = self.observed
-        return data.shape if isinstance(data, Cells) else (data.n_samples, data.n_features + data.n_labels)
+        if isinstance(data, Observations):
+            return data.n_samples, data.n_features + data.n_labels
+        return data.shape
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
         """Float type of M."""
         data = self.observed
+        if isinstance(data, CellBlocks):
+            return data.dtype
         return data.x_value.dtype if isinstance(data, Cells) else data.X.dtype
 
     @cached_property
     def cells(self) -> Cells:
         """The observed cells alone."""
+        assert not isinstance(self.observed, CellBlocks)
         return self.observed if isinstance(self.observed, Cells) else Cells.of(self.observed)
+
+    @cached_property
+    def blocks(self) -> CellBlocks:
+        """The observed cells in row blocks, wherever these are."""
+        if isinstance(self.observed, CellBlocks):
+            return self.observed
+        return CellBlocks.at(Threads(), [part.cells for part in self._parts])
+
+    @cached_property
+    def census(self) -> ColumnCensus:
+        """How many cells of every column are observed, and what they add up to."""
+        return self.blocks.census()
 
     @cached_property
     def _parts(self) -> list[Part]:
@@ -104,10 +125,9 @@ class Objective(FieldsAlone):
         """Best offsets where M = 0 and λ2 = 0: observed means and log-odds, if they are free."""
         if not self.free_offsets:
             return self.offsets
-        cells, d = self.cells, self.observed.n_features
+        d = self.observed.n_features
         best = self.offsets.astype(self.dtype, copy=True)
-        count = column_counts(self._parts)
-        total = column_sums(self._parts, cells.x_value, cells.y_value)
+        count, total, _ = self.census
         seen, label = count > 0, np.arange(len(best)) >= d
         mean = np.divide(total, count, out=np.zeros_like(total), where=seen)
         best[seen & ~label], best[seen & label] = mean[seen & ~label], logit(mean[seen & label])
@@ -201,12 +221,19 @@ class Objective(FieldsAlone):
         offsets it is an estimate, taken at the offsets that are best for λ2 = 0.
         """
         start = self.offsets_alone
-        if self.residual_penalty > 0 or self.shape[1] > DENSE_GRAM:
+        dense = self.residual_penalty > 0 or self.shape[1] > DENSE_GRAM
+        if dense and not isinstance(self.observed, CellBlocks):
             return spectral_norm(self.loss(np.broadcast_to(start, self.shape))[1])
+        engine, blocks = self.blocks.engine, self.blocks.blocks
+        slopes = engine.map(_slopes_at, blocks, offsets=start, feature_weight=self.feature_weight)
+        found = SparseSpectrum(slopes, engine=engine).largest()
+        engine.release(slopes)
+        return found
 
-        def at_zero(cells: Cells) -> tuple[FloatArray, FloatArray]:
-            gx = 2 * self.feature_weight * (start[cells.x_column] - cells.x_value)
-            gy = expit(start[cells.y_column]) - cells.y_value
-            return gx.astype(self.dtype), gy.astype(self.dtype)
 
-        return SparseSpectrum(residual_blocks(self._parts, at_zero)).largest()
+def _slopes_at(cells: Cells, offsets: FloatArray, feature_weight: float) -> Pair:
+    """Slopes of the losses where M = 0, as sparse matrices of features and labels."""
+    gx = 2 * feature_weight * (offsets[cells.x_column] - cells.x_value)
+    gy = expit(offsets[cells.y_column]) - cells.y_value
+    dtype = cells.x_value.dtype
+    return cells.matrices(gx.astype(dtype), gy.astype(dtype))

@@ -50,25 +50,51 @@ class FeatureConstraints:
         return shorter
 
     def set_rho(self, factor: float) -> None:
-        """Set the constraints' weight: a residual of a thousandth of the data should be as dear as λ1."""
+        """Set the constraints' weight, this many times the usual one."""
         losses = self.function.losses
-        side = np.sqrt(min(losses.n, losses.cells.n_features))
-        length = float(np.linalg.norm(losses.cells.x_value)) or 1.0
-        self.first_rho = self.function.rho = factor * 600 * self.function.ridge * side / length
+        side = min(losses.n, losses.cells.n_features)
+        length = float(np.linalg.norm(losses.cells.x_value))
+        self.first_rho = self.function.rho = factor * usual_rho(self.function.ridge, side, length)
 
     def adapt_rho(self, gap: float, slopes: Slopes, *, full: bool) -> None:
-        """Balance the constraints against the rest: neither should make up all of the gap.
-
-        At the largest rank allowed (``full``) the gap is the cap's doing and carries no information on the
-        constraints, which must not be let go for it.
-        """
+        """Balance the constraints against the rest; see :func:`adapted_rho`."""
         function = self.function
         side = min(function.losses.n, function.losses.cells.n_features)
-        share = function.objective.residual_penalty * np.sqrt(side * slopes.squares) / max(gap, 1e-300)
-        if share < LOW_SHARE and not full:
-            function.rho = max(function.rho / 3, 1e-3 * self.first_rho)
-        elif share > HIGH_SHARE:
-            function.rho = min(function.rho * 3, 1e3 * self.first_rho)
+        norm = function.objective.residual_penalty * float(np.sqrt(side * slopes.squares))
+        function.rho = adapted_rho(function.rho, self.first_rho, norm / max(gap, 1e-300), full=full)
+
+
+def usual_rho(ridge: float, side: int, length: float) -> float:
+    """Give the weight at which a residual of a thousandth of the data is about as dear as λ1.
+
+    Parameters
+    ----------
+    ridge : float
+        λ1.
+    side : int
+        The smaller of the numbers of rows and of features.
+    length : float
+        Frobenius norm of the observed features.
+    """
+    return 600 * ridge * float(np.sqrt(side)) / (length or 1.0)
+
+
+def adapted_rho(rho: float, first: float, share: float, *, full: bool) -> float:
+    """Balance the constraints against the rest: neither should make up all of the gap.
+
+    Parameters
+    ----------
+    rho, first : float
+        Weight of the constraints, now and at the beginning.
+    share : float
+        Of the gap, what the residual's trace norm is at most.
+    full : bool
+        Whether the largest rank allowed is reached: then the gap is the cap's doing and carries no
+        information on the constraints, which must not be let go for it.
+    """
+    if share < LOW_SHARE and not full:
+        return max(rho / 3, 1e-3 * first)
+    return min(rho * 3, 1e3 * first) if share > HIGH_SHARE else rho
 
 
 def _scale(values: FloatArray, share: np.floating, out: FloatArray) -> None:

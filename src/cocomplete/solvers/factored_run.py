@@ -16,11 +16,12 @@ from cocomplete.problem.objective import Objective
 from cocomplete.solvers.augmented_lagrangian import FeatureConstraints
 from cocomplete.solvers.factored_losses import FactoredLosses, Slopes
 from cocomplete.solvers.factors import FactoredObjective
-from cocomplete.solvers.newton import TrustRegion, newton_step
+from cocomplete.solvers.newton import newton_step
 from cocomplete.solvers.rank_growth import add_directions
 from cocomplete.solvers.round_state import RoundState
 from cocomplete.solvers.solution import History, Monitor, Progress, Record, Solution
 from cocomplete.solvers.start import LONG, START_ROUNDS, START_TOL, sampled_start, spectral_start
+from cocomplete.solvers.trust_region import TrustRegion
 from cocomplete.spectral import LowRank, SparseSpectrum
 
 NEARLY = 3.0

@@ -11,39 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocomplete.arrays import FloatArray
+from cocomplete.solvers.factored_losses import Curvature
 from cocomplete.solvers.factors import FactoredObjective, Point
-
-FORCING = 0.1
-"""Conjugate gradients stop when the preconditioned residual has fallen to this share."""
-
-
-@dataclass
-class TrustRegion:
-    """How far the quadratic model is trusted, in the preconditioner's norm.
-
-    Attributes
-    ----------
-    radius : float or None
-        None asks for a fresh start, after the factors have changed.
-    cap : float
-        The radius is at most this many gradient steps long. It opens while the model proves right: an
-        ill-conditioned problem needs long steps, a fresh one is better served by short ones.
-    """
-
-    radius: float | None = None
-    cap: float = 5.0
-
-    def reset(self) -> None:
-        """Forget what was found for other factors."""
-        self.radius, self.cap = None, 5.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Direction:
-    step: FloatArray
-    predicted: float
-    length: float
-    at_boundary: bool
+from cocomplete.solvers.trust_region import TrustRegion, along, steihaug
 
 
 def newton_step(
@@ -58,67 +28,23 @@ def newton_step(
     predicted : float
         What the quadratic model promised; tiny when there is nothing left to gain.
     """
-    found = _direction(function, point, region, cg_steps)
+    vectors = _Vectors.of(function, function.curvature(point), point.gradient)
+    # Quotients of what is next to zero are anything.
+    least = 1e3 * float(np.finfo(function.search_dtype).tiny)
+    found = steihaug(vectors, region, cg_steps, least)
+    del vectors
     point.slopes = None
-    step, rows = 1.0, function.losses.n
+    dtype, rows = function.losses.dtype, function.losses.n
     # Rows need no more accuracy than the step itself can use.
     floor = 1e-7 if function.search_dtype is np.float32 else 1e-13
     decrement = max(1e-3 * found.predicted / rows, floor)
-    for trial in range(5):
-        W = point.W + function.losses.dtype.type(step) * found.step.astype(function.losses.dtype, copy=False)
+
+    def trial(step: float) -> Point:
+        W = point.W + dtype.type(step) * found.step.astype(dtype, copy=False)
         function.row_step(W, decrement)
-        new = function.evaluate(W)
-        gained = point.value - new.value
-        if gained > 1e-3 * step * found.predicted:
-            if trial > 0:
-                region.radius = 1.5 * step * found.length
-                region.cap = max(region.cap / 2, 5.0)
-            elif gained > 0.5 * found.predicted and found.at_boundary:
-                region.radius = 3 * found.length
-                region.cap *= 2
-            return new, found.predicted
-        step *= 0.3
-    region.radius = 1.5 * step * found.length
-    return (new if gained > 0 else point), found.predicted
+        return function.evaluate(W)
 
-
-def _direction(function: FactoredObjective, point: Point, region: TrustRegion, cg_steps: int) -> _Direction:
-    """Steihaug–Toint conjugate gradients, preconditioned by the diagonal."""
-    model = function.curvature(point)
-    vectors = _Vectors.of(function, model.diagonal(), point.gradient)
-    first = vectors.begin()
-    rz, scale = first, np.sqrt(first)
-    radius = 2 * scale if region.radius is None else min(region.radius, region.cap * scale)
-    length2 = dp = predicted = 0.0
-    pp = rz
-    # Quotients of what is next to zero are anything.
-    least = 1e3 * float(np.finfo(function.search_dtype).tiny)
-    for _ in range(cg_steps):
-        if rz < least:
-            break
-        model.times(vectors.p, vectors.Hp)
-        curvature = vectors.curvature()
-        convex = curvature > 1e-12 * pp
-        a = rz / curvature if convex else np.inf
-        new2 = length2 + 2 * a * dp + a * a * pp if convex else np.inf
-        if new2 >= radius**2:
-            # Along negative curvature the far boundary is a gamble: go no further than a gradient step would.
-            reach = radius**2 if convex else min(radius**2, max(2 * length2, first))
-            a = (-dp + np.sqrt(max(dp * dp + pp * (reach - length2), 0.0))) / pp
-            vectors.go(a)
-            predicted += a * rz - 0.5 * a * a * curvature
-            return _Direction(vectors.D, predicted, float(np.sqrt(reach)), at_boundary=True)
-        predicted += 0.5 * a * rz
-        length2 = new2
-        fresh = vectors.go(a)
-        if fresh <= FORCING**2 * first:
-            break
-        beta = fresh / rz
-        rz = fresh
-        dp = beta * (dp + a * pp)
-        pp = fresh + beta * beta * pp
-        vectors.turn(beta)
-    return _Direction(vectors.D, predicted, float(np.sqrt(length2)), at_boundary=False)
+    return along(found, point, region, trial).point, found.predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +54,8 @@ class _Vectors:
     Attributes
     ----------
     function : FactoredObjective
+    model : Curvature
+        The losses' Hessian.
     D : ndarray
         The direction so far.
     r, p : ndarray
@@ -139,6 +67,7 @@ class _Vectors:
     """
 
     function: FactoredObjective
+    model: Curvature
     D: FloatArray
     r: FloatArray
     p: FloatArray
@@ -146,11 +75,12 @@ class _Vectors:
     inverse: FloatArray
 
     @classmethod
-    def of(cls, function: FactoredObjective, diagonal: FloatArray, gradient: FloatArray) -> "_Vectors":
-        """Begin at no direction; ``diagonal`` is written."""
+    def of(cls, function: FactoredObjective, model: Curvature, gradient: FloatArray) -> "_Vectors":
+        """Begin at no direction."""
         shape, dtype = gradient.shape, function.search_dtype
         r: FloatArray = gradient.astype(dtype)
-        return cls(function, np.zeros(shape, dtype), r, np.empty_like(r), np.empty_like(r), diagonal)
+        D: FloatArray = np.zeros(shape, dtype)
+        return cls(function, model, D, r, np.empty_like(r), np.empty_like(r), model.diagonal())
 
     def begin(self) -> float:
         """Set preconditioner, residual and first direction; give rᵀz."""
@@ -172,6 +102,7 @@ class _Vectors:
 
     def curvature(self) -> float:
         """Add to the losses' Hessian times p what the ridge adds, leave out what is frozen; give pᵀHp."""
+        self.model.times(self.p, self.Hp)
         function, ridge = self.function, self.function.search_dtype(self.function.ridge)
 
         def of_rows(rows: slice) -> float:

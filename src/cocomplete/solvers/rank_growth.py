@@ -1,12 +1,15 @@
 """The rank finds itself: directions in which the dual matrix exceeds λ1 become new factors."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
 from cocomplete.arrays import FloatArray
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.spectral import SparseSpectrum
+
+Found = TypeVar("Found")
 
 
 def add_directions(
@@ -64,17 +67,17 @@ def add_directions(
         grown = function.pack(U, V, function.offsets(W))
         return function.value(grown)[0], grown
 
-    found = _line_search(trial, function.value(W)[0], size)
+    found = line_search(trial, function.value(W)[0], size)
     if found is None:
         # Slopes of another λ1 need not lead downhill.
         return W, size, False
     return *found, top > 1.01 * ridge
 
 
-def _line_search(
-    trial: Callable[[float], tuple[float, FloatArray]], before: float, first: float
-) -> tuple[FloatArray, float] | None:
-    """Give the factors and the size at which the value is about lowest; None if none is below ``before``."""
+def line_search(
+    trial: Callable[[float], tuple[float, Found]], before: float, first: float
+) -> tuple[Found, float] | None:
+    """Give the point and the size at which the value is about lowest; None if none is below ``before``."""
     size = first
     best, grown = trial(size)
     while best >= before and size > 1e-6 * first:

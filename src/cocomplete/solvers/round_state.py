@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 from cocomplete.arrays import FloatArray
 from cocomplete.solvers.augmented_lagrangian import FeatureConstraints
 from cocomplete.solvers.factors import FactoredObjective
-from cocomplete.solvers.newton import TrustRegion
 from cocomplete.solvers.solution import History, Record
+from cocomplete.solvers.trust_region import TrustRegion
 
 
 class Run(Protocol):

@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from cocomplete.arrays import FloatArray
+from cocomplete.problem.cell_blocks import ColumnCensus
+from cocomplete.problem.cells import Cells, without_labels
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.factors import FactoredObjective
 from cocomplete.solvers.loss_block import RowStep
@@ -52,7 +54,11 @@ def spectral_start(function: FactoredObjective, max_rank: int) -> FloatArray:
     return function.balance(W)[0]
 
 
-def sampled_start(function: FactoredObjective, solve: Callable[[Objective], Solution]) -> FloatArray:
+Solve = Callable[[Objective], Solution]
+"""Minimises the objective of some rows, well enough to start from."""
+
+
+def sampled_start(function: FactoredObjective, solve: Solve) -> FloatArray:
     """Factors of the columns that evenly spaced rows show, and all rows' by the row step alone.
 
     Parameters
@@ -60,30 +66,56 @@ def sampled_start(function: FactoredObjective, solve: Callable[[Objective], Solu
     function : FactoredObjective
         Of a long table.
     solve : callable
-        Minimises the objective of some of them.
 
     Returns
     -------
     W : ndarray of shape (n + m, width)
         Balanced.
     """
-    losses, objective = function.losses, function.objective
-    rows = np.linspace(0, losses.n - 1, START_ROWS).astype(np.intp)
+    losses = function.losses
+    W = function.pack(None, *sampled_columns(function.objective, losses.cells, losses.n, solve))
+    how = RowStep(function.rho, function.ridge, decrement=0.0, steps=(2, 20))
+    losses.row_step(W, np.empty(0, losses.dtype), how)
+    return function.balance(W)[0]
+
+
+def sampled_columns(
+    objective: Objective, cells: Cells, n: int, solve: Solve
+) -> tuple[FloatArray, FloatArray]:
+    """Factors of the columns, and their offsets, that some rows show.
+
+    Parameters
+    ----------
+    objective : Objective
+        Of a long table.
+    cells : Cells
+        Rows of it, of which evenly spaced ones are solved for.
+    n : int
+        How many rows the table has.
+    solve : callable
+
+    Returns
+    -------
+    V : ndarray of shape (m, k)
+    offsets : ndarray of shape (m,)
+    """
+    seen = cells.shape[0]
+    if seen > START_ROWS:
+        cells, seen = cells.take(np.linspace(0, seen - 1, START_ROWS).astype(np.intp)), START_ROWS
+    if objective.free_offsets:
+        # With a free offset a label of one value has no minimum.
+        cells = without_labels(cells, ColumnCensus.of(cells).one_sided(cells.n_features))
     # With these penalties F of a share q of the rows is q F: trace norms grow with the root of the rows.
-    scale = float(np.sqrt(START_ROWS / losses.n))
+    scale = float(np.sqrt(seen / n))
     solution = solve(
         replace(
             objective,
-            observed=losses.cells.take(rows),
+            observed=cells,
             rank_penalty=scale * objective.rank_penalty,
             residual_penalty=scale * objective.residual_penalty,
         )
     )
-    V = solution.M.Vt.T * np.sqrt(solution.M.s / scale)
-    W = function.pack(None, V, solution.offsets)
-    how = RowStep(function.rho, function.ridge, decrement=0.0, steps=(2, 20))
-    losses.row_step(W, np.empty(0, losses.dtype), how)
-    return function.balance(W)[0]
+    return solution.M.Vt.T * np.sqrt(solution.M.s / scale), solution.offsets
 
 
 def _leading_features(function: FactoredObjective, offsets: FloatArray, most: int) -> FloatArray:
