@@ -104,10 +104,10 @@ class DaskCoCompleter(CoCompleter):
         self, X: Any, y: Any, settings: Settings, messages: Messages
     ) -> Iterator[TableStart | BlockStart]:
         client = self.client_
-        table = _DaskTable(client, X, y)
+        engine = OnDask(client)
+        table = _DaskTable(engine, X, y)
         check_memory(settings, table, None, on_cluster=True)
         futures = client.compute(table.blocks())
-        engine = OnDask(client)
         yield BlockStart(table, settings, messages, engine, futures)
         engine.release(futures)
 
@@ -152,7 +152,7 @@ class DaskCoCompleter(CoCompleter):
 
     def _parts(self, X: Any, y: Any, method: str) -> list[tuple[int, Any]]:
         """Give a method's lazy results, and the number of rows of each."""
-        table = _DaskTable(self.client_, X, y)
+        table = _DaskTable(OnDask(self.client_), X, y)
         model = dask.delayed(self.to_local(), pure=False, name=False)
         # Of no rows there is nothing to answer.
         asked = [each for each in zip(table.lengths, table.partitions(), strict=True) if each[0]]
@@ -189,15 +189,15 @@ class _DaskTable(BlockTable):
 
     Parameters
     ----------
-    client : Client
+    engine : OnDask
     X, y : Dask arrays or frames
         Chunked in any way.
     """
 
-    def __init__(self, client: Client, X: Any, y: Any) -> None:
-        self.client = client
-        self.X = _Pieces.of(client, X, "X")
-        self.y = None if y is None else _Pieces.of(client, y, "y")
+    def __init__(self, engine: OnDask, X: Any, y: Any) -> None:
+        self.engine = engine
+        self.X = _Pieces.of(engine, X, "X")
+        self.y = None if y is None else _Pieces.of(engine, y, "y")
         if self.y is not None:
             check_same_rows(self.X.n_rows, self.y.n_rows)
 
@@ -213,7 +213,7 @@ class _DaskTable(BlockTable):
 
     def read(self, first: int, last: int) -> BlockRows:
         """Read some rows here."""
-        found: BlockRows = self.client.compute(self._rows(first, last)).result()
+        found: BlockRows = self.engine.result(self.engine.client.compute(self._rows(first, last)))
         return found
 
     def blocks(self) -> list[Any]:
@@ -245,7 +245,7 @@ class _Pieces:
         self.ends = np.concatenate(([0], np.cumsum(lengths))).astype(int)
 
     @classmethod
-    def of(cls, client: Client, table: Any, argument: str) -> "_Pieces":
+    def of(cls, engine: OnDask, table: Any, argument: str) -> "_Pieces":
         """Find the partitions; where their lengths are unknown they are counted on the workers.
 
         Raises
@@ -269,7 +269,8 @@ class _Pieces:
             )
             raise InputError(msg)
         if np.isnan(known).any():
-            lengths = client.gather(client.compute([dask.delayed(len)(piece) for piece in pieces]))
+            counts = engine.client.compute([dask.delayed(len)(piece) for piece in pieces])
+            lengths = [engine.result(each) for each in counts]
         else:
             lengths = list(known)
         return cls(pieces, [int(each) for each in lengths], width)

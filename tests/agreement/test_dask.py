@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pickle
 import signal
 import threading
 import time
@@ -32,6 +33,13 @@ from tests.laws.checkpoint_fits import ended  # noqa: E402
 QUIET = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
+
+GIVEN: dict[str, Any] = {
+    "rank_penalty": 8.0,
+    "residual_penalty": 8.0,
+    "feature_weight": 0.5,
+    "tol": 1e-4,
+}
 pytestmark = [QUIET, pytest.mark.xdist_group("dask")]
 
 
@@ -85,6 +93,29 @@ def test_a_fit_has_the_local_attributes(
         np.testing.assert_allclose(one.compute(), other, atol=1e-9)
 
 
+@pytest.mark.parametrize("residual_penalty", [0.0, 8.0])
+def test_given_penalties_are_solved_where_the_rows_are(
+    residual_penalty: float, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever comes to the client is smaller than a block."""
+    low_limits(monkeypatch)
+    arrived: list[int] = []
+    plain = OnDask.result
+
+    def weighed(engine: OnDask, future: Any) -> Any:
+        found = plain(engine, future)
+        arrived.append(len(pickle.dumps(found)))
+        return found
+
+    asked = GIVEN | {"residual_penalty": residual_penalty}
+    here = CoCompleter(**asked).fit(*long_table())
+    monkeypatch.setattr(OnDask, "result", weighed)
+    there = DaskCoCompleter(client, **asked).fit(*chunked())
+    assert here.converged_
+    assert_same_fit(here, there.to_local())
+    assert max(arrived) < 3_000 * 8 / 2
+
+
 @pytest.mark.filterwarnings("ignore:nothing is observed in row")
 def test_partitions_may_be_empty_known_or_unknown(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     low_limits(monkeypatch)
@@ -123,24 +154,27 @@ def test_a_client_without_room_is_told(client: Client, monkeypatch: pytest.Monke
         DaskCoCompleter(client).fit(*chunked())
 
 
-def test_a_killed_worker_changes_nothing(local: CoCompleter, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("given", [{}, GIVEN], ids=["defaults", "given penalties"])
+def test_a_killed_worker_changes_nothing(
+    given: dict[str, Any], local: CoCompleter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     low_limits(monkeypatch)
     remember_samples(monkeypatch)
-    sweeps, killed = [], threading.Event()
+    killed = threading.Event()
+    expected = CoCompleter(**given).fit(*long_table()) if given else local
     # Others ask a worker that is gone for its results until this is over: thirty seconds, by default.
     quick = dask.config.set({"distributed.comm.timeouts.connect": "5s"})
     with quick, cluster_of(2) as cluster, Client(cluster) as client:
         victim = next(iter(client.run(os.getpid).values()))
 
         def kill_in_mid_fit(record: dict[str, object]) -> None:
-            sweeps.append(record)
-            if record.get("stage") == "all rows" and not killed.is_set():
+            if (given or record.get("stage") == "all rows") and not killed.is_set():
                 os.kill(victim, signal.SIGKILL)
                 killed.set()
 
-        model = DaskCoCompleter(client).fit(*chunked(), progress=kill_in_mid_fit)
+        model = DaskCoCompleter(client, **given).fit(*chunked(), progress=kill_in_mid_fit)
     assert killed.is_set()
-    assert_same_fit(local, model.to_local())
+    assert_same_fit(expected, model.to_local())
 
 
 def test_a_lost_scheduler_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,13 +136,17 @@ def test_more_needs_more(parameters: dict[str, Any]) -> None:
     assert less > forecast(asked, table(2_000, 20, kind=np.float32), None)
 
 
-def test_disk_and_single_precision_need_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("parameters", [{}, GIVEN], ids=["ensemble", "minimiser"])
+def test_disk_and_single_precision_need_less(
+    parameters: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     low_limits(monkeypatch)
     monkeypatch.setattr(memory_forecast, "BLOCK_NUMBERS", 2_000)
     X, y = table(40_000, 10), (table(40_000, 10) > 0).astype(float)
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
-    assert forecast(settings(), cocomplete.open(tmp_path), None) < forecast(settings(), X, y)
+    asked = settings(**parameters)
+    assert forecast(asked, cocomplete.open(tmp_path), None) < forecast(asked, X, y)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +154,7 @@ def test_disk_and_single_precision_need_less(tmp_path: Path, monkeypatch: pytest
     [
         ({}, float, "pass float32, read the table from disk (cocomplete.open), use a Dask cluster"),
         ({}, np.float32, "read the table from disk (cocomplete.open), use a Dask cluster (cocomplete.dask)"),
-        (GIVEN, float, "pass float32, leave all penalties 'auto' and read the table from disk"),
+        (GIVEN, float, "pass float32, read the table from disk (cocomplete.open), use a Dask cluster"),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -169,20 +173,15 @@ def test_what_does_not_fit_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> Non
     assert CoCompleter(**GIVEN, force=True).fit(table(2_000, 20)).rank_ >= 0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "cures"),
-    [
-        ({}, "run the client where there is more memory, or try anyway"),
-        (GIVEN, "run the client where there is more memory, leave all penalties 'auto', or try anyway"),
-    ],
-)
+@pytest.mark.parametrize("parameters", [{}, GIVEN], ids=["ensemble", "minimiser"])
 def test_on_a_cluster_the_client_has_to_have_room(
-    parameters: dict[str, Any], cures: str, monkeypatch: pytest.MonkeyPatch
+    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory_forecast, "SMALL_NUMBERS", 1_000)
     monkeypatch.setattr(memory_forecast, "available_memory", lambda: 2**20)
     rows = Elsewhere(table(2_000, 20, kind=np.float32))
-    with pytest.raises(InputError, match=re.escape(f"are available; {cures}")):
+    cures = "are available; run the client where there is more memory, or try anyway"
+    with pytest.raises(InputError, match=re.escape(cures)):
         check_memory(settings(**parameters), rows, None, on_cluster=True)
 
 

@@ -93,10 +93,15 @@ class OnDask:
         """Wait for results in order; each is forgotten once it has come."""
         futures.reverse()
         while futures:
-            yield self._result(futures.pop())
+            yield self.result(futures.pop())
 
-    def _result(self, future: Future) -> Any:
-        """Wait for one result, as long as there is a scheduler to wait for."""
+    def result(self, future: Future) -> Any:
+        """Wait for one result, as long as there is a scheduler to wait for.
+
+        Raises
+        ------
+        ClusterLostError
+        """
         last_seen = monotonic()
         while True:
             try:

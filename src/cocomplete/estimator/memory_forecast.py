@@ -17,8 +17,10 @@ from cocomplete.estimator.long_tables import as_blocks
 from cocomplete.estimator.settings import Settings
 from cocomplete.exceptions import InputError
 from cocomplete.members.number_kernel import MOST_ROWS
+from cocomplete.solvers.eliminated_block import MOST_KEPT
 from cocomplete.solvers.factored_losses import PADDING
 from cocomplete.solvers.moments import CHUNK
+from cocomplete.solvers.start import START_ROWS
 from cocomplete.table.block_table import BLOCK_NUMBERS, ArrayBlocks, BlockTable
 
 SMALL_NUMBERS = 5_000_000
@@ -35,6 +37,10 @@ READ_COPIES, KEPT_COPIES = 4.5, 2.0
 
 SLOPES, FACTOR_COPIES = 3.0, 8.0
 """Of the exact solver: numbers per known cell, and copies of the factors."""
+
+BLOCK_SLOPES, ROW_COPIES = 1.2, 2.0
+"""Of the exact solver on a table in blocks: numbers per known cell beside its value, and copies of the rows'
+factors."""
 
 JUDGED_COPIES, COMPARED_COPIES = 22.0, 4.0
 """Of the judging of members: copies of the rows that are judged by, and of their distances from those that
@@ -117,11 +123,7 @@ def check_memory(settings: Settings, X: Any, y: Any, *, on_cluster: bool = False
     stored = "read the table from disk (cocomplete.open)"
     if on_cluster:
         cures.append("run the client where there is more memory")
-    if not settings.wants_ensemble:
-        # The minimiser's cells are in memory wherever the table is.
-        where = "" if isinstance(X, BlockTable) else f" and {stored}"
-        cures.append(f"leave all penalties 'auto'{where}")
-    elif not on_cluster:
+    else:
         cures += [] if isinstance(X, BlockTable) else [stored]
         cures.append("use a Dask cluster (cocomplete.dask)")
     msg = (
@@ -151,12 +153,16 @@ def forecast(settings: Settings, X: Any, y: Any) -> int:
     held = size
     if blocks is not None:
         held = size._replace(rows=sampled_rows((size.rows, size.columns)))
-    if not settings.wants_ensemble:
-        return int(max(READ_COPIES * held.bytes, KEPT_COPIES * held.bytes + _solve(size, settings.max_rank)))
-    need = _ensemble(held)
+    if settings.wants_ensemble:
+        need = _ensemble(held)
+    else:
+        solved = held._replace(rows=min(held.rows, START_ROWS)) if held.rows < size.rows else held
+        need = max(READ_COPIES * held.bytes, KEPT_COPIES * held.bytes + _solve(solved, settings.max_rank))
     if held.rows < size.rows:
         in_memory = isinstance(blocks, ArrayBlocks)
-        need = max(need, KEPT_COPIES * held.bytes + _all_rows(size, in_memory=in_memory))
+        rows = _averaged(size) if settings.wants_ensemble else _minimised(size, settings)
+        kept = rows.kept if in_memory else 0.0
+        need = max(need, KEPT_COPIES * held.bytes + kept + rows.at_work * get_num_threads())
     return int(need)
 
 
@@ -186,22 +192,54 @@ def _ensemble(size: Size) -> float:
     return FIXED + READ_COPIES * size.bytes + judged + max(compared, predicted)
 
 
-def _all_rows(size: Size, *, in_memory: bool) -> float:
-    """Of an average of all rows in blocks: those at work and, in memory, all cells and sites."""
+class AllRows(NamedTuple):
+    """What the rows of a table in blocks need beside its sample.
+
+    Attributes
+    ----------
+    at_work : float
+        Bytes of a block while a thread works on it.
+    kept : float
+        Bytes that are kept of all blocks, where these are in memory.
+    """
+
+    at_work: float
+    kept: float
+
+
+def _averaged(size: Size) -> AllRows:
+    """Of an average: cells, and the labels' sites."""
     rows = min(size.rows, BLOCK_NUMBERS // size.columns)
     at_work = DOUBLE * rows * (WORKING_COPIES * size.known * size.columns + MOMENT_COPIES * MOMENTS)
-    if not in_memory:
-        return at_work * get_num_threads()
     sites = SITES * 2 * DOUBLE * size.known * size.rows * size.labels
-    return at_work * get_num_threads() + (INDEX + size.number) * size.cells + sites
+    return AllRows(at_work, (INDEX + size.number) * size.cells + sites)
+
+
+def _minimised(size: Size, settings: Settings) -> AllRows:
+    """Of a minimiser: cells, slopes and multipliers, and every row's factors and own matrix."""
+    rank = _rank(size, settings.max_rank)
+    own = rank * (rank + 1) // 2 if rank <= MOST_KEPT else 0
+    per_row = size.number * (ROW_COPIES * _width(rank) + own)
+    exact = bool(settings.given.residual_penalty) * size.features / size.columns
+    per_cell = INDEX + size.number * (1 + BLOCK_SLOPES + exact)
+    kept = per_cell * size.cells + per_row * size.rows
+    return AllRows(kept * min(1.0, BLOCK_NUMBERS / (size.rows * size.columns)), kept)
 
 
 def _solve(size: Size, max_rank: int | None) -> float:
     """Of the exact solver: known cells with their slopes, and factors."""
-    rank = min(USUAL_RANK if max_rank is None else max_rank, size.rows, size.columns)
-    width = (rank + PADDING) // PADDING * PADDING
+    width = _width(_rank(size, max_rank))
     factors = FACTOR_COPIES * (size.rows + size.columns) * width * size.number
     return (INDEX + (1 + SLOPES) * size.number) * size.cells + factors
+
+
+def _rank(size: Size, max_rank: int | None) -> int:
+    return min(USUAL_RANK if max_rank is None else max_rank, size.rows, size.columns)
+
+
+def _width(rank: int) -> int:
+    """Numbers per row or column of factors that are stacked and padded."""
+    return (rank + PADDING) // PADDING * PADDING
 
 
 def _some_rows(table: Any, step: int) -> Any:
