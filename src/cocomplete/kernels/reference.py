@@ -304,3 +304,34 @@ def listed_log_odds(T, start, column, value, listed_start, listed_label, weight)
     coefficients = np.zeros((shape[1], T.shape[1]))
     np.add.at(coefficients, (_rows(listed_start), listed_label), weight)
     T += x @ coefficients
+
+
+def row_factors(x_start, x_column, rho, y_start, y_column, hy, V, k, ridge, least, out):
+    """See :func:`cocomplete.kernels.eliminated_rows.row_factors`; no pivot is near ``least``."""
+    factors, lower = V[:, 1 : k + 1], np.tril_indices(k)
+    for i, h in enumerate(_curvatures(x_start, x_column, rho, y_start, y_column, hy, len(V))):
+        out[i] = np.linalg.cholesky(ridge * np.eye(k) + (factors.T * h) @ factors)[lower]
+
+
+def eliminated_product(
+    x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, factors, k, dV, change, dU, HV
+):
+    """See :func:`cocomplete.kernels.eliminated_rows.eliminated_product`."""
+    shape = len(U), len(V)
+    H = _curvatures(x_start, x_column, rho, y_start, y_column, hy, shape[1])
+    G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
+    dT = U @ dV.T
+    answers = np.zeros_like(U)
+    for i, packed in enumerate(factors):
+        L = np.zeros((k, k))
+        L[np.tril_indices(k)] = packed
+        slope = (H[i] * dT[i]) @ V + G[i] @ dV
+        answers[i, 1 : k + 1] = -np.linalg.solve(L @ L.T, slope[1 : k + 1])
+    HV[:] = (H * (dT + answers @ V.T)).T @ U + G.T @ answers
+
+
+def _curvatures(x_start, x_column, rho, y_start, y_column, hy, m):
+    """Curvature of every cell, zero where nothing is observed."""
+    shape = len(x_start) - 1, m
+    H = _dense(x_start, x_column, np.full(x_start[-1], float(rho)), shape)
+    return H + _dense(y_start, y_column, hy, shape)
