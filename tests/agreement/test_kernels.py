@@ -138,8 +138,10 @@ def test_eliminated_rows(seed: int, padding: int) -> None:
     )
     assert_same(results)
     factors = results[0][1][0]
-    given = xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, factors, k, dV, np.empty(m), np.empty(U.shape[1])
-    assert_same(both("eliminated_product", lambda: [np.empty(V.shape)], *given))
+    for kept in (factors, np.empty((0, 0))):
+        room = np.empty(m), np.empty((5, U.shape[1]))
+        given = xs, xc, gx, 0.7, ys, yc, gy, hy, U, V, kept, k, 0.3, 1e-24, dV, *room
+        assert_same(both("eliminated_product", lambda: [np.empty(V.shape)], *given), rtol=1e-7)
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.integers(0, 1))

@@ -63,22 +63,119 @@ def row_factors(x_start, x_column, rho, y_start, y_column, hy, V, k, ridge, leas
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _substitute(factors, i, k, dU):
+    """Minus the inverse of row i's curvature times dU, in place, by its Cholesky factor."""
+    p = 0
+    for a in range(k):
+        t = -dU[1 + a]
+        for b in range(a):
+            t -= factors[i, p + b] * dU[1 + b]
+        dU[1 + a] = t / factors[i, p + a]
+        p += a + 1
+    for a in range(k - 1, -1, -1):
+        p -= a + 1
+        t = dU[1 + a] / factors[i, p + a]
+        dU[1 + a] = t
+        for b in range(a):
+            dU[1 + b] -= factors[i, p + b] * t
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _solve(x_start, x_column, rho, y_start, y_column, hy, V, i, ridge, forcing, room):
+    """Do the same by conjugate gradients, preconditioned by the diagonal."""
+    width = V.shape[1]
+    dU, r, p, Ap, inverse = room[0], room[1], room[2], room[3], room[4]
+    for c in range(width):
+        inverse[c] = ridge
+    for part in range(2):
+        start = x_start if part == 0 else y_start
+        column = x_column if part == 0 else y_column
+        for q in range(start[i], start[i + 1]):
+            j = column[q]
+            h = rho if part == 0 else hy[q]
+            for c in range(width):
+                inverse[c] += h * V[j, c] * V[j, c]
+    rz = rho * 0
+    for c in range(width):
+        inverse[c] = 1 / inverse[c]
+        r[c] = -dU[c]
+        dU[c] = 0
+        p[c] = r[c] * inverse[c]
+        rz += r[c] * p[c]
+    # The first coordinate is that of the ones, which no row moves; r is zero there, and stays so.
+    first = rz
+    for _ in range(width):
+        if rz <= forcing * first:
+            break
+        for c in range(width):
+            Ap[c] = ridge * p[c]
+        for part in range(2):
+            start = x_start if part == 0 else y_start
+            column = x_column if part == 0 else y_column
+            for q in range(start[i], start[i + 1]):
+                j = column[q]
+                t = rho * 0
+                for c in range(width):
+                    t += p[c] * V[j, c]
+                t *= rho if part == 0 else hy[q]
+                for c in range(width):
+                    Ap[c] += t * V[j, c]
+        Ap[0] = 0
+        bend = rho * 0
+        for c in range(width):
+            bend += p[c] * Ap[c]
+        if bend <= 0:
+            break
+        a = rz / bend
+        fresh = rho * 0
+        for c in range(width):
+            dU[c] += a * p[c]
+            r[c] -= a * Ap[c]
+            fresh += r[c] * r[c] * inverse[c]
+        beta = fresh / rz
+        rz = fresh
+        for c in range(width):
+            p[c] = r[c] * inverse[c] + beta * p[c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def eliminated_product(
-    x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, factors, k, dV, change, dU, HV
+    x_start,
+    x_column,
+    gx,
+    rho,
+    y_start,
+    y_column,
+    gy,
+    hy,
+    U,
+    V,
+    factors,
+    k,
+    ridge,
+    forcing,
+    dV,
+    change,
+    room,
+    HV,
 ):
     """Hessian of the losses, rows following the columns, times a direction of the columns.
 
     Parameters
     ----------
     gx, gy, hy : slopes and label curvatures
-    factors : (n, k (k + 1) / 2), from :func:`row_factors`
+    factors : (n, k (k + 1) / 2), from :func:`row_factors`; with none, rows are solved by conjugate gradients
     k : number of factors
+    ridge : λ1
+    forcing : conjugate gradients stop when the squared residual has fallen to this share
     dV : (m × width) direction, its first column that of the offsets
     change : room for one number per cell of the fullest row
-    dU : room for one row of U
+    room : (5 × width) room for vectors as long as a row of U
     HV : (m × width), written: summed over these rows
     """
     width = U.shape[1]
+    dU = room[0]
+    kept = factors.shape[0] == U.shape[0]
     for j in range(HV.shape[0]):
         for c in range(width):
             HV[j, c] = 0
@@ -103,19 +200,10 @@ def eliminated_product(
                     dU[c] += t * V[j, c] + g * dV[j, c]
         dU[0] = 0
         # How the row answers: −A⁻¹ times the change of its slope.
-        p = 0
-        for a in range(k):
-            t = -dU[1 + a]
-            for b in range(a):
-                t -= factors[i, p + b] * dU[1 + b]
-            dU[1 + a] = t / factors[i, p + a]
-            p += a + 1
-        for a in range(k - 1, -1, -1):
-            p -= a + 1
-            t = dU[1 + a] / factors[i, p + a]
-            dU[1 + a] = t
-            for b in range(a):
-                dU[1 + b] -= factors[i, p + b] * t
+        if kept:
+            _substitute(factors, i, k, dU)
+        else:
+            _solve(x_start, x_column, rho, y_start, y_column, hy, V, i, ridge, forcing, room)
         place = 0
         for part in range(2):
             start = x_start if part == 0 else y_start

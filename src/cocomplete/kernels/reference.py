@@ -314,19 +314,36 @@ def row_factors(x_start, x_column, rho, y_start, y_column, hy, V, k, ridge, leas
 
 
 def eliminated_product(
-    x_start, x_column, gx, rho, y_start, y_column, gy, hy, U, V, factors, k, dV, change, dU, HV
+    x_start,
+    x_column,
+    gx,
+    rho,
+    y_start,
+    y_column,
+    gy,
+    hy,
+    U,
+    V,
+    factors,
+    k,
+    ridge,
+    forcing,
+    dV,
+    change,
+    room,
+    HV,
 ):
-    """See :func:`cocomplete.kernels.eliminated_rows.eliminated_product`."""
+    """See :func:`cocomplete.kernels.eliminated_rows.eliminated_product`; rows are solved exactly."""
     shape = len(U), len(V)
     H = _curvatures(x_start, x_column, rho, y_start, y_column, hy, shape[1])
     G = _dense(x_start, x_column, gx, shape) + _dense(y_start, y_column, gy, shape)
     dT = U @ dV.T
     answers = np.zeros_like(U)
-    for i, packed in enumerate(factors):
-        L = np.zeros((k, k))
-        L[np.tril_indices(k)] = packed
+    own = V[:, 1 : k + 1]
+    for i in range(len(U)):
+        A = ridge * np.eye(k) + (own.T * H[i]) @ own
         slope = (H[i] * dT[i]) @ V + G[i] @ dV
-        answers[i, 1 : k + 1] = -np.linalg.solve(L @ L.T, slope[1 : k + 1])
+        answers[i, 1 : k + 1] = -np.linalg.solve(A, slope[1 : k + 1])
     HV[:] = (H * (dT + answers @ V.T)).T @ U + G.T @ answers
 
 

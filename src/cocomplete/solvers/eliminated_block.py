@@ -18,8 +18,12 @@ from cocomplete.solvers.loss_block import LossBlock, RowStep
 from cocomplete.spectral import Pair
 
 MOST_KEPT = 32
-"""Factors up to which every row's k × k matrix is kept; of more it is made again for each product, because it
-would be larger than the row's cells."""
+"""Factors up to which every row's k × k matrix is kept; of more it would be larger than the row's cells, and
+rows are solved by conjugate gradients instead."""
+
+FORCING = 0.01
+"""These stop when the squared residual has fallen to this share: what pᵀHp is off by is the square of what is
+left."""
 
 
 class RowState(NamedTuple):
@@ -94,7 +98,7 @@ class Slopes(NamedTuple):
     hy : ndarray
         Curvature of every label cell.
     factors : ndarray of shape (n_rows, k (k + 1) / 2)
-        Cholesky factors of the rows' curvatures; without rows where they are made when they are needed.
+        Cholesky factors of the rows' curvatures; none where there are too many factors to keep them.
     """
 
     gx: FloatArray
@@ -170,17 +174,13 @@ def curved(
     block.evaluate(state.U, V, state.multiplier, rho, room, None, dense=_is_dense(cells))
     # That of the rows is written, too, and not needed.
     HV = block.diagonal(state.U, V, rho, hy, np.empty_like(state.U))
-    kept = k <= MOST_KEPT
-    factors = _factors(cells, hy, V, k, rho, ridge) if kept else np.empty((0, 0), dtype)
+    factors: FloatArray = np.empty((0, 0), dtype)
+    if k <= MOST_KEPT:
+        number = dtype.type
+        factors = np.empty((cells.shape[0], k * (k + 1) // 2), dtype)
+        pattern = cells.x_start, cells.x_column, number(rho), cells.y_start, cells.y_column
+        row_factors(*pattern, hy, V, k, number(ridge), number(10 * np.finfo(dtype).eps), factors)
     return Slopes(gx, gy, hy, factors), HV.astype(np.float64)
-
-
-def _factors(cells: Cells, hy: FloatArray, V: FloatArray, k: int, rho: float, ridge: float) -> FloatArray:
-    number = V.dtype.type
-    out = np.empty((cells.shape[0], k * (k + 1) // 2), V.dtype)
-    pattern = cells.x_start, cells.x_column, number(rho), cells.y_start, cells.y_column
-    row_factors(*pattern, hy, V, k, number(ridge), number(10 * np.finfo(V.dtype).eps), out)
-    return out
 
 
 def product(
@@ -201,15 +201,13 @@ def product(
     ndarray of float64, shape (m, width)
         Over these rows.
     """
-    factors = slopes.factors
-    if len(factors) < cells.shape[0]:
-        factors = _factors(cells, slopes.hy, V, k, rho, ridge)
     dtype, HV = V.dtype, np.empty_like(V)
     widest = int((np.diff(cells.x_start) + np.diff(cells.y_start)).max(initial=0))
     x = cells.x_start, cells.x_column, slopes.gx, dtype.type(rho)
     y = cells.y_start, cells.y_column, slopes.gy, slopes.hy
-    room = np.empty(widest, dtype), np.empty(V.shape[1], dtype)
-    eliminated_product(*x, *y, state.U, V, factors, k, dV, *room, HV)
+    rows = slopes.factors, k, dtype.type(ridge), dtype.type(FORCING)
+    room = np.empty(widest, dtype), np.empty((5, V.shape[1]), dtype)
+    eliminated_product(*x, *y, state.U, V, *rows, dV, *room, HV)
     return HV.astype(np.float64)
 
 
