@@ -97,14 +97,14 @@ def test_a_fit_has_the_local_attributes(
 def test_given_penalties_are_solved_where_the_rows_are(
     residual_penalty: float, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever comes to the client is smaller than a block."""
+    """Whatever comes to the client of a block is smaller than it."""
     low_limits(monkeypatch)
     arrived: list[int] = []
     plain = OnDask.result
 
     def weighed(engine: OnDask, future: Any) -> Any:
         found = plain(engine, future)
-        arrived.append(len(pickle.dumps(found)))
+        arrived.extend(len(pickle.dumps(each)) for each in found)
         return found
 
     asked = GIVEN | {"residual_penalty": residual_penalty}

@@ -25,6 +25,7 @@ from cocomplete.problem.cells import Cells
 from cocomplete.problem.certificate import relative_gap
 from cocomplete.problem.objective import Objective
 from cocomplete.solvers.augmented_lagrangian import TOO_LONG, adapted_rho, usual_rho
+from cocomplete.solvers.column_newton import newton_step
 from cocomplete.solvers.column_objective import Basis, ColumnObjective, ColumnPoint
 from cocomplete.solvers.column_state import ColumnState, put_back, taken
 from cocomplete.solvers.eliminated_block import rows_of
@@ -32,17 +33,11 @@ from cocomplete.solvers.factored_run import FLOOR, NEARLY, SHAVING_PAYS, SMALL, 
 from cocomplete.solvers.rank_growth import line_search
 from cocomplete.solvers.solution import History, Progress, Solution
 from cocomplete.solvers.start import START_ROUNDS, START_TOL, sampled_columns
-from cocomplete.solvers.trust_region import Direction, TrustRegion, along, steihaug
+from cocomplete.solvers.trust_region import TrustRegion
 from cocomplete.spectral import LowRank, SparseSpectrum
-
-CG_STEPS = 30
-"""Most products with the Hessian in a Newton step."""
 
 SLACK = 1e-5
 """Of the tolerance, what rows that are not quite at their minimum may take."""
-
-FLATTEST = 1e-10
-"""Least curvature of a coordinate that the preconditioner knows, as a share of the largest."""
 
 ASTRAY = 10.0
 """A label whose log-odds the sample has this far from those of all its known cells is begun without it: some
@@ -207,41 +202,16 @@ class _ColumnRun:
                 self.stage.store(ColumnState.of(self, iteration + 1), taken(function.engine, self.point.rows))
         if not self.exact:
             value = self._value(basis, slopes, exact=True)
+        function.engine.release(slopes)
         return replace(self._finish(basis, value, wanted), interrupted=interrupted)
 
     def _descend(self, steps: int) -> bool:
         """Do Newton steps; give whether all is gained."""
         for _ in range(steps):
-            slopes, diagonal = self.function.slopes(self.point)
-            vectors = _ColumnVectors(self.function, self.point, slopes, diagonal)
-            least = 1e3 * float(np.finfo(np.float64).tiny)
-            found = steihaug(vectors, self.region, CG_STEPS, least)
-            self.function.engine.release(slopes)
-            if found.predicted <= 0:
-                return True
-            self._go(found)
-            if found.predicted < 1e-3 * self.tol * abs(self.point.value):
+            self.point, predicted = newton_step(self.function, self.point, self.region, self._decrement)
+            if predicted < 1e-3 * self.tol * abs(self.point.value):
                 return True
         return False
-
-    def _go(self, found: Direction) -> None:
-        """Go along a direction."""
-        before, last = self.point, None
-        decrement = self._decrement(1e-3 * found.predicted)
-
-        def trial(step: float) -> ColumnPoint:
-            nonlocal last
-            if last is not None:
-                self.function.engine.release(last.rows)
-            V = (before.V + step * found.step).astype(self.function.dtype)
-            last = self.function.at(V, before.k, before.rows, decrement)
-            return last
-
-        step = along(found, before, self.region, trial)
-        unused = before if step.gained else last
-        if unused is not None:
-            self.function.engine.release(unused.rows)
-        self.point = step.point
 
     def _decrement(self, gain: float) -> float:
         """Give what a row's Newton step must gain where all rows together may miss this much."""
@@ -414,58 +384,3 @@ class _ColumnRun:
             converged=self.gap <= self.tol,
             history=records,
         )
-
-
-class _ColumnVectors:
-    """The vectors of conjugate gradients, shape of V; see :class:`~cocomplete.solvers.trust_region.Vectors`.
-
-    They stay across the rotations of the factors, which change nothing: along these φ has no curvature but
-    what is left of its gradient, of either sign, and a search would end there.
-    """
-
-    def __init__(
-        self, function: ColumnObjective, point: ColumnPoint, slopes: list[Reference], diagonal: FloatArray
-    ) -> None:
-        self.function, self.point, self.slopes = function, point, slopes
-        self.factors = point.V[:, 1 : point.k + 1].astype(np.float64)
-        self.squares, self.axes = np.linalg.eigh(self.factors.T @ self.factors)
-        self.r = -function.gradient(point)
-        self.D = np.zeros_like(self.r)
-        diagonal = diagonal.copy()
-        diagonal[:, 1:] += function.ridge
-        # The offset of a saturated label has next to no curvature; it moves, but not all the way at once.
-        self.inverse = 1 / np.maximum(diagonal, FLATTEST * diagonal.max())
-
-    def begin(self) -> float:
-        """Set the first search direction; give rᵀz."""
-        self.p = self._preconditioned()
-        return float(np.vdot(self.r, self.p))
-
-    def curvature(self) -> float:
-        """Multiply p by the Hessian; give pᵀHp."""
-        self.Hp = self.function.times(self.point, self.slopes, self.p)
-        return float(np.vdot(self.p, self.Hp))
-
-    def go(self, a: float) -> float:
-        """Go a · p further; give rᵀz of what is left."""
-        self.D += a * self.p
-        self.r -= a * self.Hp
-        self.z = self._preconditioned()
-        return float(np.vdot(self.r, self.z))
-
-    def turn(self, beta: float) -> None:
-        """Turn to the next search direction."""
-        self.p = self.z + beta * self.p
-
-    def _preconditioned(self) -> FloatArray:
-        return self._across(self.inverse * self._across(self.r))
-
-    def _across(self, P: FloatArray) -> FloatArray:
-        """Leave out what only rotates the factors: V A, with A antisymmetric."""
-        k = self.point.k
-        twist = self.axes.T @ (self.factors.T @ P[:, 1 : k + 1]) @ self.axes
-        sums = self.squares[:, None] + self.squares
-        twist = np.divide(twist - twist.T, sums, out=np.zeros_like(twist), where=sums > 0)
-        out = P.copy()
-        out[:, 1 : k + 1] -= self.factors @ (self.axes @ twist @ self.axes.T)
-        return out
