@@ -58,7 +58,7 @@ coverage: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --cov --cov-report= \
 	  --numprocesses auto --maxprocesses 8 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-append --cov-report= tests/agreement/test_kernels.py \
-	  tests/agreement/test_score_kernels.py tests/agreement/test_sparse_losses.py tests/units/test_trees.py tests/units/test_classifiers.py
+	  tests/agreement/test_score_kernels.py tests/agreement/test_eliminated_kernels.py tests/agreement/test_sparse_losses.py tests/units/test_trees.py tests/units/test_classifiers.py
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
 # Small changes of the source that the tests have to notice: a seeded sample of each module, a quarter of an hour.

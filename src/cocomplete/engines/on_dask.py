@@ -72,7 +72,7 @@ class OnDask:
             own: list[Future] = []
             plans.append(_planned(Recipe(function, each, sent), own))
             leaves.append(own)
-        # Of all blocks at once: told of one by one, the scheduler takes twice as long.
+        # All at once: one by one takes the scheduler twice as long.
         return self._submitted(_run, plans, *map(list, zip(*leaves, strict=True)))
 
     def collect(
