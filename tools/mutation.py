@@ -28,12 +28,12 @@ WANTED = 0.85
 """Share of mutants that have to be killed."""
 
 TESTS = {
+    "problem/block_certificate.py": ("units/test_block_certificate.py", "units/test_frozen.py"),
     "problem/cell_blocks.py": ("units/test_cells.py", "units/test_frozen.py"),
     "problem/cells.py": ("units/test_cells.py", "units/test_frozen.py"),
     "problem/certificate.py": ("units/test_certificate.py", "units/test_frozen.py"),
     "problem/content_keys.py": ("units/test_content_keys.py",),
     "problem/encoding.py": ("units/test_encoding.py", "units/test_frozen.py"),
-    "problem/gathered_cells.py": ("units/test_cells.py",),
     "problem/informative.py": ("laws/test_informative.py", "units/test_frozen.py"),
     "problem/objective.py": ("units/test_objective.py", "units/test_frozen.py"),
     "problem/observations.py": ("units/test_observations.py", "units/test_frozen.py"),
